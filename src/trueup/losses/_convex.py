@@ -1,0 +1,146 @@
+"""A user's own convex loss, and a loss times a constant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._types import FloatArray, Loss
+from trueup.errors import InvalidArgument
+from trueup.losses._piecewise import Pieces, checked, like, with_ends
+
+PROBES = np.linspace(0.0, 1.0, 9)  # where a new loss is looked at, to find a wrong one early
+
+
+class Convex:
+    """A convex loss given by two Python functions.
+
+    Parameters
+    ----------
+    value : function of a number
+        The loss of a forecast in [0, 1].
+    slopes : function of a number
+        The one-sided slopes (left, right) there, or one number where they agree. At 0 the left and
+        at 1 the right one is not used.
+    lipschitz : float
+        A bound on the size of every slope.
+
+    Examples
+    --------
+    >>> stock = Convex(lambda p: (p - 0.5) ** 4, lambda p: 4 * (p - 0.5) ** 3, lipschitz=0.5)
+    >>> stock.value(1.0), stock.slopes(0.5)
+    (0.0625, (0.0, 0.0))
+    """
+
+    def __init__(
+        self,
+        value: Callable[[float], float],
+        slopes: Callable[[float], float | tuple[float, float]],
+        *,
+        lipschitz: float,
+    ) -> None:
+        self._value = value
+        self._slopes = slopes
+        self._lipschitz = check.positive("lipschitz", lipschitz)
+        self.slopes(PROBES)
+        self.value(PROBES)
+
+    def __repr__(self) -> str:
+        return f"Convex({self._value!r}, {self._slopes!r}, lipschitz={self._lipschitz!r})"
+
+    @property
+    def lipschitz(self) -> float:
+        """The bound given by the user."""
+        return self._lipschitz
+
+    def value(self, forecast: Any) -> Any:
+        """Return the user's value."""
+        points = checked(forecast)
+        values = [check.finite("value", self._value(float(p))) for p in points.ravel()]
+        return like(forecast, np.array(values).reshape(points.shape))
+
+    def slopes(self, forecast: Any) -> Any:
+        """Return the user's slopes, refusing what no convex loss within its bound can have."""
+        points = checked(forecast)
+        flat = points.ravel()
+        left, right = np.array([self._both(float(p)) for p in flat]).reshape(-1, 2).T
+        left = np.where(flat == 0, -self._lipschitz, left)
+        right = np.where(flat == 1, self._lipschitz, right)
+        refuse_impossible(flat, left, right, self._lipschitz)
+        left, right = (np.clip(s, -self._lipschitz, self._lipschitz) for s in (left, right))
+        shape = points.shape
+        return with_ends(
+            forecast, points, left.reshape(shape), right.reshape(shape), self._lipschitz
+        )
+
+    def _both(self, point: float) -> tuple[float, float]:
+        answer = self._slopes(point)
+        left, right = answer if isinstance(answer, tuple) else (answer, answer)
+        return check.finite("slopes", left), check.finite("slopes", right)
+
+
+def refuse_impossible(
+    points: FloatArray, left: FloatArray, right: FloatArray, lipschitz: float
+) -> None:
+    """Refuse slopes that no convex loss within its bound can have, naming the forecast."""
+    slack = check.SLOPE_TOLERANCE * lipschitz
+    size = np.maximum(np.abs(left), np.abs(right))
+    steep = np.flatnonzero(~(size <= lipschitz + slack))  # so that NaN is caught too
+    if steep.size:
+        at = steep[0]
+        raise InvalidArgument(
+            f"slopes must be at most lipschitz={lipschitz} in size,"
+            f" got ({left[at]}, {right[at]}) at forecast {points[at]}."
+        )
+    order = np.argsort(points, kind="stable")
+    climb = np.column_stack([left[order], right[order]]).ravel()
+    falls = np.diff(climb) < -slack
+    falls[1::2] &= np.diff(points[order]) > 0  # equal points repeat their pair of slopes
+    if falls.any():
+        at = order[(np.flatnonzero(falls)[0] + 1) // 2]
+        raise InvalidArgument(
+            f"slopes must be non-decreasing (the loss convex), got a fall at forecast {points[at]}."
+        )
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A loss times a constant: a weight, or a change of unit.
+
+    >>> from trueup.losses import Linear
+    >>> Scaled(Linear(2.0), 0.5).lipschitz
+    1.0
+    """
+
+    loss: Loss
+    factor: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", check.positive("factor", self.factor))
+
+    @property
+    def lipschitz(self) -> float:
+        """The factor times that of the loss."""
+        return self.factor * self.loss.lipschitz
+
+    def value(self, forecast: Any) -> Any:
+        """Return the factor times the loss."""
+        return self.factor * self.loss.value(forecast)
+
+    def slopes(self, forecast: Any) -> Any:
+        """Return the factor times the slopes."""
+        left, right = self.loss.slopes(forecast)
+        return self.factor * left, self.factor * right
+
+    def pieces(self) -> Pieces:
+        """Return the slope as pieces (of a loss that has them)."""
+        inner: Pieces = self.loss.pieces()  # type: ignore[attr-defined]
+        return Pieces(
+            self.factor * inner.slope,
+            self.factor * inner.curvature,
+            inner.knots,
+            self.factor * inner.jumps,
+            self.factor * inner.bends,
+        )

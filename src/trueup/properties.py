@@ -1,0 +1,149 @@
+"""What can be forecast: statistics that are the best forecast under some convex loss.
+
+| property | loss | identification in (forecast p, outcome y) |
+|---|---|---|
+| Mean() | (p - y)^2 | 2 (p - y) |
+| Median() | abs(p - y) | 2 * 1[y <= p] - 1 |
+| Quantile(level) | level (y - p)+ + (1 - level) (p - y)+ | 1[y <= p] - level |
+| Expectile(level) | level (y - p)^2 below y, (1 - level) (p - y)^2 above | its derivative |
+
+The identification is the right slope of the loss in the forecast: zero on average when forecasts
+are right, positive when they are too high. (The paper prints the quantile score and its
+identification with the opposite sign; see the errata in docs/theory.)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup.losses import Absolute, AsymmetricSquared, Pinball, Squared
+
+__all__ = ["Expectile", "Mean", "Median", "Quantile"]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean, the best forecast under squared loss.
+
+    >>> Mean().score(0.5, [0.0, 1.0])
+    array([0.25, 0.25])
+    """
+
+    def loss(self, outcome: float) -> Squared:
+        """Return the loss of a forecast once the outcome is known."""
+        return Squared(check.unit("outcome", outcome))
+
+    def score(self, forecast: Any, outcome: Any) -> Any:
+        """Return (forecast - outcome)^2."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain((forecast - outcome) ** 2)
+
+    def identification(self, forecast: Any, outcome: Any) -> Any:
+        """Return 2 (forecast - outcome)."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain(2 * (forecast - outcome))
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median, the best forecast under absolute loss.
+
+    >>> Median().identification(0.5, [0.2, 0.5, 0.9])
+    array([ 1.,  1., -1.])
+    """
+
+    def loss(self, outcome: float) -> Absolute:
+        """Return the loss of a forecast once the outcome is known."""
+        return Absolute(check.unit("outcome", outcome))
+
+    def score(self, forecast: Any, outcome: Any) -> Any:
+        """Return abs(forecast - outcome)."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain(abs(forecast - outcome))
+
+    def identification(self, forecast: Any, outcome: Any) -> Any:
+        """Return 1 where the outcome is at or below the forecast, else -1."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain(2.0 * (outcome <= forecast) - 1.0)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The quantile of the given level, the best forecast under pinball loss.
+
+    >>> Quantile(0.9).loss(0.5)
+    Pinball(v=0.5, q=0.9)
+    >>> Quantile(0.9).identification(0.5, 0.4)
+    0.1
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check.open_unit("level", self.level))
+
+    def loss(self, outcome: float) -> Pinball:
+        """Return the loss of a forecast once the outcome is known."""
+        return Pinball(check.unit("outcome", outcome), self.level)
+
+    def score(self, forecast: Any, outcome: Any) -> Any:
+        """Return the pinball loss."""
+        forecast, outcome = _pair(forecast, outcome)
+        error = outcome - forecast
+        return _plain(np.maximum(self.level * error, (self.level - 1) * error))
+
+    def identification(self, forecast: Any, outcome: Any) -> Any:
+        """Return 1[outcome <= forecast] - level."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain((outcome <= forecast) - self.level)
+
+
+@dataclass(frozen=True)
+class Expectile:
+    """The expectile of the given level, the best forecast under asymmetric squared loss.
+
+    >>> Expectile(0.8).loss(0.5)
+    AsymmetricSquared(v=0.5, a=0.8)
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check.open_unit("level", self.level))
+
+    def loss(self, outcome: float) -> AsymmetricSquared:
+        """Return the loss of a forecast once the outcome is known."""
+        return AsymmetricSquared(check.unit("outcome", outcome), self.level)
+
+    def score(self, forecast: Any, outcome: Any) -> Any:
+        """Return the asymmetric squared loss."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain(self._weight(forecast, outcome) * (outcome - forecast) ** 2)
+
+    def identification(self, forecast: Any, outcome: Any) -> Any:
+        """Return the derivative of the score in the forecast."""
+        forecast, outcome = _pair(forecast, outcome)
+        return _plain(2 * self._weight(forecast, outcome) * (forecast - outcome))
+
+    def _weight(self, forecast: Any, outcome: Any) -> Any:
+        return np.where(outcome > forecast, self.level, 1 - self.level)
+
+
+def _pair(forecast: Any, outcome: Any) -> tuple[Any, Any]:
+    """Both as arrays (or both as numbers), refused unless they are in [0, 1]."""
+    pair = []
+    for name, values in (("forecast", forecast), ("outcome", outcome)):
+        array = np.asarray(values, dtype=np.float64)
+        inside = (array >= 0) & (array <= 1)  # NaN fails both
+        if not inside.all():
+            wrong = float(array[~inside].ravel()[0])
+            raise check.refuse(name, "inside the interval [0, 1]", wrong)
+        pair.append(array)
+    return pair[0], pair[1]
+
+
+def _plain(values: Any) -> Any:
+    """A float where numbers were given."""
+    return float(values) if np.ndim(values) == 0 else values
