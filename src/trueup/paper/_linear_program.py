@@ -1,0 +1,120 @@
+"""The mixture that no outcome can exploit, as a linear program (lemma 4.1), solved by HiGHS.
+
+Given weights on the claims, find a distribution kappa over pairs with
+
+    sum over c of kappa_c f_c(v) <= 0      for every outcome v,
+
+where f_c is the weighted sum of the claims of pair c. Only open cells need a row: at a grid point
+no f_c is larger than in the neighbouring cells. (With rows for the grid points alone the program
+is too weak; the worst outcome lies strictly between them.)
+
+Weights may differ by many powers of ten. So each column is divided by its largest entry before
+solving and the solution is divided back, and the answer is certified on the numbers as given.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup._types import ArrayLike, FloatArray, IntArray
+from trueup.errors import InvalidArgument, SolverFailed
+from trueup.grid import CLAIMS, MultiScaleBins
+from trueup.paper._claims import gains
+
+__all__ = ["Solution", "solve_mixture"]
+
+TOLERANCE = 1e-10  # the tightest that HiGHS accepts, relative after the columns are scaled
+DUAL_SIMPLEX = 1
+
+
+class Solution(NamedTuple):
+    """A mixture over pairs with its certificate.
+
+    `gain` is the largest expected weighted claim over all outcomes, recomputed from the weights
+    as given; `relative_gain` is the same divided by the largest weight. At most 0 up to rounding.
+    """
+
+    pairs: IntArray  # numbers of the pairs with positive probability
+    support: FloatArray  # b of each
+    scales: FloatArray  # r of each
+    probabilities: FloatArray
+    gain: float
+    relative_gain: float
+
+
+def solve_mixture(weights: ArrayLike, bins: MultiScaleBins) -> Solution:
+    """Return a mixture under which no outcome makes the weighted claims grow.
+
+    Parameters
+    ----------
+    weights : array, shape (n_pairs, 4)
+        One non-negative weight for each claim, columns ordered as `trueup.grid.CLAIMS`.
+    bins : MultiScaleBins
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bins = MultiScaleBins(0.25)
+    >>> solution = solve_mixture(np.ones((bins.n_pairs, 4)), bins)
+    >>> bool(solution.relative_gain < 1e-9), float(solution.probabilities.sum())
+    (True, 1.0)
+    """
+    checked = _checked_weights(weights, bins)
+    matrix = gains(bins, checked)
+    largest = np.abs(matrix).max(axis=0)
+    largest[largest == 0] = 1.0
+    scaled = _solve(matrix / largest)
+    mixture = np.clip(scaled, 0.0, None) / largest
+    mixture /= mixture.max()  # before summing, as the parts may be far apart
+    mixture /= mixture.sum()
+    pairs = np.flatnonzero(mixture)
+    gain = float((matrix @ mixture).max())
+    top = float(checked.max()) or 1.0
+    return Solution(pairs, bins.bin[pairs], bins.scale[pairs], mixture[pairs], gain, gain / top)
+
+
+def _checked_weights(weights: ArrayLike, bins: MultiScaleBins) -> FloatArray:
+    array = np.array(weights, dtype=np.float64)
+    shape = (bins.n_pairs, len(CLAIMS))
+    if array.shape != shape:
+        raise InvalidArgument(f"weights must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all() or array.min() < 0:
+        raise InvalidArgument("weights must be finite and 0 or more.")
+    return array
+
+
+def _solve(matrix: FloatArray) -> FloatArray:
+    """Return x in the simplex that minimises the largest entry of matrix @ x."""
+    import highspy  # noqa: PLC0415 - loaded with the first linear program
+
+    rows, columns = matrix.shape
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = columns + 1, rows + 1
+    program.col_cost_ = np.append(np.zeros(columns), 1.0)
+    program.col_lower_ = np.append(np.zeros(columns), -highspy.kHighsInf)
+    program.col_upper_ = np.full(columns + 1, highspy.kHighsInf)
+    program.row_lower_ = np.append(np.full(rows, -highspy.kHighsInf), 1.0)
+    program.row_upper_ = np.append(np.zeros(rows), 1.0)
+    full = np.zeros((columns + 1, rows + 1))  # by columns; the last one is the value t
+    full[:columns, :rows], full[:columns, rows], full[columns, :rows] = matrix.T, 1.0, -1.0
+    column, row = np.nonzero(full)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = np.searchsorted(column, np.arange(columns + 2))
+    program.a_matrix_.index_ = row
+    program.a_matrix_.value_ = full[column, row]
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("presolve", "off"),
+        ("simplex_strategy", DUAL_SIMPLEX),
+        ("primal_feasibility_tolerance", TOLERANCE),
+        ("dual_feasibility_tolerance", TOLERANCE),
+    ):
+        solver.setOptionValue(name, value)
+    solver.passModel(program)
+    solver.run()
+    status = solver.getModelStatus()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise SolverFailed(f"HiGHS did not solve a {rows} x {columns} game: {status.name}.")
+    return np.array(solver.getSolution().col_value)[:columns]

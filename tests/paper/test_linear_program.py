@@ -1,0 +1,137 @@
+"""Lemma 4.1: for all weights there is a mixture that no outcome exploits, and HiGHS finds it."""
+
+import numpy as np
+import pytest
+from reference.claims import expected_gain, outcomes_that_matter
+from reference.weights import played_weights
+from scipy.optimize import linprog
+
+from trueup.errors import InvalidArgument
+from trueup.grid import MultiScaleBins
+from trueup.paper import gains, solve_mixture
+
+SPREADS = [0.0, 1.0, 12.0]
+BINS = [MultiScaleBins(g) for g in (1.0, 0.5, 0.218, 0.125, 0.0921034, 1 / 16)]
+
+
+def random_weights(bins, spread, seed):
+    """Return e^(spread N(0, 1)) for every claim."""
+    return np.exp(spread * np.random.default_rng(seed).normal(size=(bins.n_pairs, 4)))
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("bins", BINS, ids=repr)
+def test_no_outcome_exploits_the_mixture(bins, spread):
+    """Over all grid points and open cells, with claims written out, relative to the weights."""
+    played = played_weights(bins) if spread == 0 else []
+    for weights in [*(random_weights(bins, spread, seed) for seed in range(8)), *played]:
+        solution = solve_mixture(weights, bins)
+        used = weights[solution.pairs].max()
+        worst = max(
+            expected_gain(bins, weights, solution.pairs, solution.probabilities, v)
+            for v in outcomes_that_matter(bins)
+        )
+
+        assert worst <= 1e-9 * min(used, weights.max())
+        assert worst == pytest.approx(solution.gain, abs=1e-12 * weights.max())
+
+
+def test_many_widely_spread_weights_are_solved_to_the_tolerance():
+    """e^(12 N(0, 1)) on a fine grid, by the certificate that comes with the solution."""
+    bins = MultiScaleBins(1 / 32)
+    worst = max(
+        solve_mixture(random_weights(bins, 12.0, seed), bins).relative_gain for seed in range(150)
+    )
+
+    assert worst <= 1e-9
+
+
+def test_grid_points_never_exceed_the_cells_beside_them():
+    """So the program needs rows for open cells only."""
+    for bins in BINS:
+        weights = random_weights(bins, 3.0, seed=1)
+        uniform = np.full(bins.n_pairs, 1 / bins.n_pairs)
+        everything = range(bins.n_pairs)
+        cells = gains(bins, weights) @ uniform
+        for k, point in enumerate(bins.points):
+            at = expected_gain(bins, weights, everything, uniform, point)
+            beside = cells[max(k - 1, 0) : k + 1]
+            assert at <= beside.min() + 1e-9 * weights.max()
+
+
+def test_rows_for_grid_points_alone_are_too_weak():
+    """The easy misreading: some outcome between the points exploits that mixture."""
+    bins, exploited = MultiScaleBins(0.0921034), 0
+    for weights in played_weights(bins):
+        columns = np.array(
+            [
+                [expected_gain(bins, weights, [c], [1.0], v) for c in range(bins.n_pairs)]
+                for v in bins.points
+            ]
+        )
+        mixture = minimax(columns)[1]
+        exploited += (gains(bins, weights) @ mixture).max() > 1e-6 * weights.max()
+
+    assert exploited >= 10
+
+
+def minimax(matrix):
+    """Return the value and a minimising mixture of a game, by SciPy."""
+    rows, columns = matrix.shape
+    answer = linprog(
+        np.append(np.zeros(columns), 1.0),
+        A_ub=np.column_stack([matrix, -np.ones(rows)]),
+        b_ub=np.zeros(rows),
+        A_eq=[np.append(np.ones(columns), 0.0)],
+        b_eq=[1.0],
+        bounds=[(0, None)] * columns + [(None, None)],
+    )
+    return answer.fun, answer.x[:columns]
+
+
+def test_the_value_agrees_with_another_solver():
+    """Scaled as the program scales its columns, both find the same minimax value."""
+    for bins in BINS:
+        weights = random_weights(bins, 1.0, seed=2)
+        matrix = gains(bins, weights)
+        largest = np.abs(matrix).max(axis=0)
+        solution = solve_mixture(weights, bins)
+        scaled = np.zeros(bins.n_pairs)
+        scaled[solution.pairs] = solution.probabilities * largest[solution.pairs]
+        scaled /= scaled.sum()
+
+        assert (matrix / largest @ scaled).max() == pytest.approx(
+            minimax(matrix / largest)[0], abs=1e-9
+        )
+
+
+def test_a_wrong_sign_in_the_claims_is_seen():
+    """With claim +1 negated there are weights for which no unexploited mixture exists."""
+    bins, values = MultiScaleBins(0.0921034), []
+    for weights in played_weights(bins):
+        wrong = weights * [1, 1, -1, 1]
+        values.append(minimax(gains(bins, wrong))[0] / weights.max())
+
+    assert max(values) > 1e-3
+
+
+def test_weights_of_zero_are_allowed():
+    """Nothing can be exploited, whatever is played."""
+    bins = BINS[2]
+    solution = solve_mixture(np.zeros((bins.n_pairs, 4)), bins)
+
+    assert (solution.gain, solution.relative_gain) == (0.0, 0.0)
+    assert solution.probabilities.sum() == pytest.approx(1)
+
+
+def test_bad_weights_are_refused():
+    """Wrong shape, negative, NaN."""
+    bins = BINS[2]
+    good = np.ones((bins.n_pairs, 4))
+    for bad, sentence in (
+        (good[:-1], "weights must have shape"),
+        (-good, "weights must be finite and 0 or more"),
+        (good * np.nan, "weights must be finite and 0 or more"),
+    ):
+        with pytest.raises(InvalidArgument, match=sentence):
+            solve_mixture(bad, bins)
