@@ -1,0 +1,111 @@
+"""The record of a run: what was said, with which mixture, and what it cost.
+
+A record is plain data. Metrics, experiments and reports read it; nothing in it is ever changed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._types import FloatArray, IntArray, Loss, Mixture
+from trueup.errors import InvalidArgument
+
+__all__ = ["Record", "Recorder", "record_of"]
+
+
+class Record(NamedTuple):
+    """A finished run of T rounds.
+
+    The mixtures are laid end to end: those of round t are the entries from `starts[t]` up to
+    `starts[t + 1]` of `support`, `scales` and `probabilities`.
+    """
+
+    forecasts: FloatArray  # what was said, shape (T,)
+    losses: tuple[Loss, ...]  # the loss of each round
+    support: FloatArray  # shape (n,)
+    scales: FloatArray  # shape (n,)
+    probabilities: FloatArray  # shape (n,)
+    starts: IntArray  # shape (T + 1,)
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return len(self.losses)
+
+    def costs(self) -> FloatArray:
+        """Return the loss suffered in each round, in natural units, shape (T,)."""
+        pairs = zip(self.losses, self.forecasts.tolist(), strict=True)
+        return np.array([loss.value(forecast) for loss, forecast in pairs])
+
+
+class Recorder:
+    """Collects the rounds of a run while it goes on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueup.losses import Absolute
+    >>> recorder = Recorder()
+    >>> one = np.ones(1)
+    >>> recorder.add(Mixture(one / 2, one, one, 0.5), Absolute(0.25))
+    >>> recorder.record().costs()
+    array([0.25])
+    """
+
+    def __init__(self) -> None:
+        self._mixtures: list[Mixture] = []
+        self._losses: list[Loss] = []
+
+    def __len__(self) -> int:
+        return len(self._losses)
+
+    def add(self, mixture: Mixture, loss: Loss) -> None:
+        """Append one round."""
+        self._mixtures.append(mixture)
+        self._losses.append(loss)
+
+    def last(self) -> tuple[Mixture, Loss]:
+        """Return the mixture (with its draw) and the loss of the latest round."""
+        return self._mixtures[-1], self._losses[-1]
+
+    def record(self) -> Record:
+        """Return what has been collected."""
+        sizes = [mixture.support.size for mixture in self._mixtures]
+        return Record(
+            np.array([mixture.value for mixture in self._mixtures], dtype=np.float64),
+            tuple(self._losses),
+            _joined(mixture.support for mixture in self._mixtures),
+            _joined(mixture.scales for mixture in self._mixtures),
+            _joined(mixture.probabilities for mixture in self._mixtures),
+            np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64),
+        )
+
+
+def record_of(mixtures: Sequence[Mixture], losses: Sequence[Loss]) -> Record:
+    """Return the record of given mixtures and losses, checking each mixture.
+
+    >>> import numpy as np
+    >>> from trueup.losses import Absolute
+    >>> half = np.array([0.5, 0.5])
+    >>> record_of([Mixture(np.array([0.0, 1.0]), half, half, 1.0)], [Absolute(1.0)]).rounds
+    1
+    """
+    check.same_length("mixtures and losses", mixtures, losses)
+    recorder = Recorder()
+    for mixture, loss in zip(mixtures, losses, strict=True):
+        support = check.unit_vector("support", mixture.support)
+        probabilities = check.probabilities("probabilities", mixture.probabilities)
+        check.same_length(
+            "support, scales and probabilities", support, mixture.scales, probabilities
+        )
+        if mixture.value not in support:
+            raise InvalidArgument(f"value must be a point of the support, got {mixture.value}.")
+        recorder.add(mixture, loss)
+    return recorder.record()
+
+
+def _joined(arrays: Iterable[FloatArray]) -> FloatArray:
+    parts = list(arrays)
+    return np.concatenate(parts) if parts else np.empty(0)
