@@ -1,0 +1,94 @@
+"""What every forecaster promises."""
+
+import copy
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueup._types import Forecaster, Loss, Mixture
+from trueup.errors import TrueupError
+
+ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class TooSteep:
+    """A loss whose slopes are over the bound it states: no forecaster may learn from it."""
+
+    lipschitz: float = 1e-3
+
+    def value(self, forecast: float) -> float:
+        """Return twice the forecast."""
+        return 2 * forecast
+
+    def slopes(self, forecast: float) -> tuple[float, float]:
+        """Return slopes that are not finite."""
+        del forecast
+        return float("nan"), float("nan")
+
+
+def check_forecaster(make: Callable[[], Forecaster], losses: Sequence[Loss]) -> None:
+    """Check the promises of a forecaster made by `make` on a sequence of suitable losses.
+
+    >>> from trueup.losses import Absolute
+    >>> from trueup.paper import EfficientPredictor
+    >>> check_forecaster(lambda: EfficientPredictor(rounds=50), [Absolute(0.25)] * 50)
+    """
+    forecaster = make()
+    name = type(forecaster).__name__
+    said: list[Mixture] = []
+    for number, loss in enumerate(losses[:ROUNDS]):
+        mixture = forecaster.predict()
+        _check_mixture(mixture, name)
+        _promise(_same(mixture, forecaster.predict()), "predict changes nothing", name)
+        if number in (0, 7):
+            _check_refusals(forecaster, mixture, name)
+        kept = [np.array(part) for part in mixture]
+        forecaster.update(loss)
+        _promise(_same(mixture, kept), "update does not write into a mixture it gave", name)
+        said.append(mixture)
+    _promise(_run(make(), losses) == [m.value for m in said], "the same seed says the same", name)
+    for copied in (copy.deepcopy(make()), pickle.loads(pickle.dumps(make()))):  # noqa: S301
+        _promise(_run(copied, losses) == [m.value for m in said], "copies go on alike", name)
+    _promise(0 < forecaster.spacing <= 1, "its spacing is in (0, 1]", name)
+
+
+def _run(forecaster: Forecaster, losses: Sequence[Loss]) -> list[float]:
+    said = []
+    for loss in losses[:ROUNDS]:
+        said.append(forecaster.predict().value)
+        forecaster.update(loss)
+    return said
+
+
+def _check_mixture(mixture: Mixture, name: str) -> None:
+    support, probabilities = mixture.support, mixture.probabilities
+    shapes = {support.shape, mixture.scales.shape, probabilities.shape}
+    _promise(len(shapes) == 1, "support, scales and probabilities have one shape", name)
+    _promise(bool(np.all((support >= 0) & (support <= 1))), "forecasts are in [0, 1]", name)
+    _promise(bool(np.all(probabilities >= 0)), "probabilities are 0 or more", name)
+    _promise(abs(float(probabilities.sum()) - 1) < 1e-9, "probabilities sum to 1", name)
+    _promise(mixture.value in support[probabilities > 0], "what is said may be said", name)
+
+
+def _check_refusals(forecaster: Forecaster, before: Mixture, name: str) -> None:
+    """A wrong loss is refused with an error of ours and changes nothing."""
+    for wrong in (None, 0.5, TooSteep()):
+        try:
+            forecaster.update(wrong)  # type: ignore[arg-type]
+        except TrueupError:
+            unchanged = _same(before, forecaster.predict())
+            _promise(unchanged, "a refused loss changes nothing", name)
+            continue
+        _promise(False, f"it refuses the loss {wrong!r}", name)  # noqa: FBT003
+
+
+def _same(first: Sequence[object], second: Sequence[object]) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))  # type: ignore[arg-type]
+
+
+def _promise(kept: bool, promise: str, name: str) -> None:  # noqa: FBT001 - a small assertion
+    if not kept:
+        raise AssertionError(f"A forecaster promises that {promise}; {name} does not.")

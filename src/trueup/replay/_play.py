@@ -1,0 +1,122 @@
+"""The one loop: forecast, let the adversary choose a law, draw the loss, learn.
+
+The order matters and is the whole contract: the adversary sees the mixture before it chooses, and
+the draw only afterwards. `play_reversed` is the order-reversed game of the paper, in which the law
+comes first.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._types import Forecaster, Loss, Mixture
+from trueup.adversaries import Adversary, Given, View
+from trueup.paper import TruthfulPredictor
+from trueup.record import Record, Recorder
+
+__all__ = ["play", "play_reversed"]
+
+
+def play(
+    forecaster: Forecaster,
+    opponent: Adversary | Sequence[Loss],
+    rounds: int | None = None,
+    *,
+    seed: int = 0,
+) -> Record:
+    """Run a forecaster and return the record.
+
+    Parameters
+    ----------
+    forecaster : Forecaster
+        It goes on learning from where it is; make a new one for a new run.
+    opponent : Adversary or sequence of losses
+    rounds : int, optional
+        How many; by default as many as losses are given, or as the forecaster was made for.
+    seed : int
+        Of the adversary and its draws.
+
+    Examples
+    --------
+    >>> from trueup.losses import Absolute
+    >>> from trueup.paper import EfficientPredictor
+    >>> record = play(EfficientPredictor(rounds=20, seed=1), [Absolute(0.25)] * 20)
+    >>> record.rounds
+    20
+    """
+    adversary = opponent if isinstance(opponent, Adversary) else Given(tuple(opponent))
+    if rounds is None:
+        rounds = len(adversary.losses) if isinstance(adversary, Given) else _horizon(forecaster)
+    recorder, rng, adversary = _start(adversary, rounds, seed)
+    for number in range(rounds):
+        mixture = forecaster.predict()
+        view = _view(number, mixture, forecaster.spacing, recorder, forecaster)
+        loss = adversary.law(view).sample(rng)
+        forecaster.update(loss)
+        adversary.observe(mixture.value, loss)
+        recorder.add(mixture, loss)
+    return recorder.record()
+
+
+def play_reversed(
+    predictor: TruthfulPredictor, adversary: Adversary, rounds: int | None = None, *, seed: int = 0
+) -> Record:
+    """Run the order-reversed game: the law is announced, the predictor answers, the loss is drawn.
+
+    An adaptive adversary answers here to the forecast of the round before.
+
+    Examples
+    --------
+    >>> from trueup.adversaries import bernoulli
+    >>> record = play_reversed(TruthfulPredictor(rounds=20), bernoulli(0.5))
+    >>> record.rounds
+    20
+    """
+    rounds = predictor.rounds if rounds is None else rounds
+    recorder, rng, adversary = _start(adversary, rounds, seed)
+    mixture = _said(0.5, predictor.spacing)
+    for number in range(rounds):
+        law = adversary.law(_view(number, mixture, predictor.spacing, recorder, None))
+        forecast = predictor.predict(law.announced())
+        loss = law.sample(rng)
+        predictor.update(loss)
+        adversary.observe(forecast.value, loss)
+        mixture = _said(forecast.value, forecast.scale)
+        recorder.add(mixture, loss)
+    return recorder.record()
+
+
+def _start(
+    adversary: Adversary, rounds: int, seed: int
+) -> tuple[Recorder, np.random.Generator, Adversary]:
+    rounds = check.integer("rounds", rounds, at_least=1)
+    seed = check.integer("seed", seed, at_least=0)
+    own = deepcopy(adversary)
+    own.reset(rounds, seed)
+    return Recorder(), np.random.default_rng((seed, 0)), own
+
+
+def _horizon(forecaster: Forecaster) -> int:
+    return check.integer("rounds", getattr(forecaster, "rounds", None), at_least=1)
+
+
+def _said(forecast: float, scale: float) -> Mixture:
+    return Mixture(np.array([forecast]), np.array([scale]), np.ones(1), forecast)
+
+
+def _view(
+    number: int, mixture: Mixture, spacing: float, history: Recorder, forecaster: object
+) -> View:
+    """Everything of the round but the draw."""
+    inside: Callable[..., object] | None = getattr(forecaster, "cell_gains", None)
+    return View(
+        number,
+        mixture.support,
+        mixture.scales,
+        mixture.probabilities,
+        spacing,
+        history,
+        inside,  # type: ignore[arg-type]
+    )
