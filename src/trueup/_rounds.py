@@ -1,0 +1,38 @@
+"""What all forecasters share: the draw of a round, and the constant that losses are divided by."""
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._types import FloatArray, Loss
+from trueup.errors import InvalidArgument
+
+
+def draw(probabilities: FloatArray, seed: int, played: int) -> int:
+    """Return the number drawn from a distribution by the coin of this seed and round.
+
+    >>> draw(np.array([0.5, 0.5]), seed=1, played=0) == draw(np.array([0.5, 0.5]), 1, 0)
+    True
+    """
+    coin = np.random.default_rng((seed, played)).random()
+    drawn = int(np.searchsorted(np.cumsum(probabilities), coin, side="right"))
+    return min(drawn, probabilities.size - 1)
+
+
+def run_lipschitz(loss: Loss, known: float | None) -> float | None:
+    """Return the Lipschitz constant of a run after one more loss.
+
+    It is the one known, else that of the first loss with any slope (None until then). Flatter
+    losses are welcome; a steeper one is refused, since the guarantee is about losses divided by
+    one constant.
+    """
+    if not isinstance(loss, Loss):
+        raise check.refuse("loss", "a loss with value, slopes and lipschitz", loss)
+    steepest = check.nonnegative("lipschitz", loss.lipschitz)
+    if known is None:
+        return steepest or None
+    if steepest > known * (1 + check.SLOPE_TOLERANCE):
+        raise InvalidArgument(
+            f"loss must have slopes of at most {known}, got {loss!r} with {steepest};"
+            f" give lipschitz={steepest} from the start."
+        )
+    return known

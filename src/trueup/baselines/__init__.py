@@ -1,0 +1,56 @@
+"""Seven other forecasters, to compare with: the same protocol, one file each.
+
+| forecaster | pseudo swap regret | forecasts |
+|---|---|---|
+| `BlumMansour` | T^(2/3), Hedge rows | a grid of T^(1/3) points |
+| `CheapBlumMansour` | T^(2/3), gradient rows | the same grid |
+| `SingleScale` | T^(2/3), realised | the centres of T^(1/3) bins |
+| `TreeSwap` | T / (2K) and more | K layers |
+| `FollowTheLeader` | T, no guarantee | a grid of sqrt(T) points |
+| `TwoEndpoints` | sqrt(T ln 2), linear losses only | 0 and 1 |
+| `SquaredCalibration` | T^(1/3), squared losses only | a grid finer near 0 and 1 |
+
+Every bound is a function with all constants, for losses of Lipschitz constant 1 (the last one:
+for (p - y)^2), proved in the file of its forecaster. "Pseudo" means that the law of the forecast
+is measured, not the draw.
+
+`SUITE` holds all seven classes; `GENERAL` those that are meant for any convex losses, without the
+last two. Each is called as `kind(rounds, seed)`.
+"""
+
+from trueup.baselines._baseline import Baseline
+from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
+from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
+from trueup.baselines._follow_the_leader import FollowTheLeader
+from trueup.baselines._single_scale import SingleScale, single_scale_bound
+from trueup.baselines._squared_calibration import SquaredCalibration, squared_calibration_bound
+from trueup.baselines._tree_swap import TreeSwap, tree_swap_bound
+from trueup.baselines._two_endpoints import TwoEndpoints, two_endpoints_bound
+
+__all__ = [
+    "GENERAL",
+    "SUITE",
+    "Baseline",
+    "BlumMansour",
+    "CheapBlumMansour",
+    "FollowTheLeader",
+    "SingleScale",
+    "SquaredCalibration",
+    "TreeSwap",
+    "TwoEndpoints",
+    "blum_mansour_bound",
+    "cheap_blum_mansour_bound",
+    "single_scale_bound",
+    "squared_calibration_bound",
+    "tree_swap_bound",
+    "two_endpoints_bound",
+]
+
+GENERAL: tuple[type[Baseline], ...] = (
+    BlumMansour,
+    CheapBlumMansour,
+    SingleScale,
+    TreeSwap,
+    FollowTheLeader,
+)
+SUITE: tuple[type[Baseline], ...] = (*GENERAL, TwoEndpoints, SquaredCalibration)
