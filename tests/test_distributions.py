@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from reference.laws import random_laws
 
+from reference.laws import random_laws
 from trueup.distributions import FromCdf, Piecewise, discrete, mix, uniform
 from trueup.errors import InvalidArgument
 

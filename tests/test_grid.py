@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from reference.claims import claims_at, outcomes_that_matter
 
+from reference.claims import claims_at, outcomes_that_matter
 from trueup.errors import InvalidArgument
 from trueup.grid import MultiScaleBins
 
@@ -73,6 +73,6 @@ def test_pairs_are_found_by_scale_and_bin():
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, 1.5, float("nan")])
 def test_a_spacing_outside_the_interval_is_refused(gamma):
-    """gamma must be above 0 and at most 1."""
+    """Gamma must be above 0 and at most 1."""
     with pytest.raises(InvalidArgument, match="gamma must be"):
         MultiScaleBins(gamma)

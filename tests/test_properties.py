@@ -35,8 +35,8 @@ def test_the_mean_identification_changes_sign_at_the_best_constant(wanted):
     best = GRID[np.argmin([np.mean(wanted.score(np.full(500, p), outcomes)) for p in GRID])]
     slopes = [np.mean(wanted.identification(np.full(500, p), outcomes)) for p in GRID]
 
-    assert np.all(np.array(slopes)[GRID < best - 0.01] < 0)
-    assert np.all(np.array(slopes)[GRID > best + 0.01] > 0)
+    assert np.all(np.array(slopes)[best - 0.01 > GRID] < 0)
+    assert np.all(np.array(slopes)[best + 0.01 < GRID] > 0)
 
 
 def test_equal_properties_are_equal():

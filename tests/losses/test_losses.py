@@ -94,7 +94,7 @@ def test_the_pinball_loss_has_the_signs_of_the_erratum():
     assert Pinball(0.5, 0.9).value(0.6) == pytest.approx(0.01)
 
     def printed(p):
-        return (0.5 >= p) * 0.9 * (p - 0.5) + (0.5 <= p) * 0.1 * (0.5 - p)
+        return (p <= 0.5) * 0.9 * (p - 0.5) + (p >= 0.5) * 0.1 * (0.5 - p)
 
     with pytest.raises(InvalidArgument, match="non-decreasing"):
         Convex(printed, lambda p: 0.9 if p <= 0.5 else -0.1, lipschitz=0.9)

@@ -32,7 +32,7 @@ SMOOTH = [
     Squared(0.3),
     AsymmetricSquared(0.3, 0.8),
     Huber(0.3, 0.15),
-    Convex(lambda p: np.exp(p), lambda p: np.exp(p), lipschitz=3.0),
+    Convex(np.exp, np.exp, lipschitz=3.0),
     Convex(
         lambda p: p**2 / 2 + abs(p - 0.3),
         lambda p: (p - 1 + 2 * (p > 0.3), p - 1 + 2 * (p >= 0.3)),

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from reference.claims import expected_gain, outcomes_that_matter
-from reference.weights import played_weights
 from scipy.optimize import linprog
 
+from reference.claims import expected_gain, outcomes_that_matter
+from reference.weights import played_weights
 from trueup.errors import InvalidArgument
 from trueup.grid import MultiScaleBins
 from trueup.paper import gains, solve_mixture

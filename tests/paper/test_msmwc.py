@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from reference.experts import msmwc_weights
 
+from reference.experts import msmwc_weights
 from trueup.errors import HorizonReached, InvalidArgument
 from trueup.paper import MasterMsMwC, MsMwC, master_regret_bound, msmwc_regret_bound
 

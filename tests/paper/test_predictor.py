@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+
 from reference.claims import claims_at
 from reference.experts import msmwc_weights
-
 from trueup.errors import HorizonReached, InvalidArgument
 from trueup.losses import Absolute, Convex, Linear, Pinball, Squared
 from trueup.paper import EfficientPredictor, default_gamma, solve_mixture
@@ -105,7 +105,7 @@ def test_a_constant_loss_sets_no_scale():
 
 
 def test_settings_follow_the_paper_unless_given():
-    """delta = 1/T and gamma = sqrt(ln T ln(1/delta) / T)."""
+    """Delta = 1/T and gamma = sqrt(ln T ln(1/delta) / T)."""
     predictor = EfficientPredictor(1_000)
 
     assert predictor.delta == 1 / 1_000

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from reference.claims import claims_at, outcomes_that_matter
 from reference.laws import random_laws
-
 from trueup.distributions import discrete
 from trueup.errors import HorizonReached, InvalidArgument
 from trueup.grid import MultiScaleBins
@@ -27,7 +27,7 @@ def test_the_truthful_bin_meets_all_four_claims_on_thousands_of_laws():
 
 
 def test_the_truthful_bin_is_the_one_of_steps_2_and_3():
-    """r is the largest scale up to the width and b lies between the quantiles."""
+    """R is the largest scale up to the width and b lies between the quantiles."""
     bins = BINS[4]
     for law in LAWS[:500]:
         found, pair = width(law, bins.gamma), truthful_pair(bins, law)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from reference.laws import random_laws
 
+from reference.laws import random_laws
 from trueup.distributions import discrete, uniform
 from trueup.errors import InvalidArgument
 from trueup.paper import quantile_set, width
@@ -30,7 +30,7 @@ def is_width(law, gamma, w, alpha, beta):
 
 
 def test_width_is_valid_on_thousands_of_random_laws():
-    """alpha and beta are quantiles of the two levels and w apart."""
+    """Alpha and beta are quantiles of the two levels and w apart."""
     wrong = [
         (law, gamma)
         for law, gamma in zip(LAWS, GAMMAS, strict=True)

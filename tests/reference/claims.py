@@ -1,5 +1,7 @@
 """The four claims written out for one pair and one outcome, with plain comparisons."""
 
+from itertools import pairwise
+
 
 def claims_at(scale, bin_, gamma, outcome):
     """Return h for xi = +2, -2, +1, -1 at an outcome, as the paper prints them.
@@ -28,4 +30,4 @@ def expected_gain(bins, weights, pairs, probabilities, outcome):
 def outcomes_that_matter(bins):
     """Return every grid point and one outcome in every open cell."""
     ends = sorted({*bins.points.tolist(), 1.0})
-    return ends + [(a + b) / 2 for a, b in zip(ends, ends[1:], strict=False)]
+    return ends + [(a + b) / 2 for a, b in pairwise(ends)]

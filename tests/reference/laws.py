@@ -1,4 +1,4 @@
-"""Random distributions on [0, 1], with atoms on grid points and elsewhere, and pieces of density."""
+"""Random distributions on [0, 1], with atoms on grid points and elsewhere, and uniform pieces."""
 
 import numpy as np
 

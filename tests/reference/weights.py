@@ -1,8 +1,8 @@
 """Weights on claims as they come up in play, where few mixtures are left that nothing exploits."""
 
 import numpy as np
-from reference.claims import claims_at
 
+from reference.claims import claims_at
 from trueup.paper import solve_mixture
 
 

@@ -18,7 +18,20 @@ from trueup.losses import Absolute, Huber, Linear, PiecewiseLinear, Pinball, Sca
 from trueup.properties import Median
 
 BETA_STEPS = 128
+INSIDE = 1e-6  # of a gap, on either side
 OFF_CENTRE = 0.37  # a place that is no grid point of any usual spacing
+
+
+def gap_of(view: View, moved: int = 0) -> tuple[float, float]:
+    """Return two neighbouring places of the forecaster's grid, some gaps on from 0.37.
+
+    The grid is known by its spacing and by any forecast on it.
+    """
+    offset = view.likeliest() % view.spacing
+    offset = 0.0 if view.spacing - offset < 1e-9 else offset
+    gaps = max(int((1 - offset) / view.spacing + 1e-9), 1)
+    start = offset + ((int(OFF_CENTRE * gaps) + moved) % gaps) * view.spacing
+    return start, min(start + view.spacing, 1.0)
 
 
 def point(outcome: float, wanted: Property) -> FiniteLaw:
@@ -103,11 +116,9 @@ class Midpoint(_OfProperty):
     moves: int = 0
 
     def law(self, view: View) -> Law:
-        """Return the certain outcome in the middle of a cell."""
-        cells = max(int(1 / view.spacing), 1)
-        moved = view.round * (self.moves + 1) // self.rounds
-        cell = (int(OFF_CENTRE * cells) + moved) % cells
-        return point(min((cell + 0.5) * view.spacing, 1.0), self.wanted)
+        """Return the certain outcome in the middle of a gap."""
+        start, end = gap_of(view, view.round * (self.moves + 1) // self.rounds)
+        return point((start + end) / 2, self.wanted)
 
 
 @dataclass
@@ -116,11 +127,9 @@ class BadBin(_OfProperty):
 
     def law(self, view: View) -> Law:
         """Return the uniform law on one gap."""
-        cell = int(OFF_CENTRE * max(int(1 / view.spacing), 1))
-        start, end = cell * view.spacing, min((cell + 1) * view.spacing, 1.0)
-        return OutcomeLaw(
-            uniform_law(math.nextafter(start, 2), math.nextafter(end, -1)), self.wanted
-        )
+        start, end = gap_of(view)
+        margin = INSIDE * (end - start)
+        return OutcomeLaw(uniform_law(start + margin, end - margin), self.wanted)
 
 
 @dataclass

@@ -4,6 +4,7 @@ import copy
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +15,18 @@ ROUNDS = 40
 
 
 @dataclass(frozen=True)
-class TooSteep:
-    """A loss whose slopes are over the bound it states: no forecaster may learn from it."""
+class Undefined:
+    """A loss without values or slopes: no forecaster may learn from it."""
 
     lipschitz: float = 1e-3
 
-    def value(self, forecast: float) -> float:
-        """Return twice the forecast."""
-        return 2 * forecast
+    def value(self, forecast: Any) -> Any:
+        """Return what is not a number."""
+        return float("nan") * np.asarray(forecast)
 
-    def slopes(self, forecast: float) -> tuple[float, float]:
-        """Return slopes that are not finite."""
-        del forecast
-        return float("nan"), float("nan")
+    def slopes(self, forecast: Any) -> tuple[Any, Any]:
+        """Return what are not numbers."""
+        return self.value(forecast), self.value(forecast)
 
 
 def check_forecaster(make: Callable[[], Forecaster], losses: Sequence[Loss]) -> None:
@@ -50,9 +50,18 @@ def check_forecaster(make: Callable[[], Forecaster], losses: Sequence[Loss]) -> 
         _promise(_same(mixture, kept), "update does not write into a mixture it gave", name)
         said.append(mixture)
     _promise(_run(make(), losses) == [m.value for m in said], "the same seed says the same", name)
-    for copied in (copy.deepcopy(make()), pickle.loads(pickle.dumps(make()))):  # noqa: S301
-        _promise(_run(copied, losses) == [m.value for m in said], "copies go on alike", name)
+    _check_copies(make(), losses, name)
     _promise(0 < forecaster.spacing <= 1, "its spacing is in (0, 1]", name)
+
+
+def _check_copies(forecaster: Forecaster, losses: Sequence[Loss], name: str) -> None:
+    """Copies made in the middle of a run go on as the original does."""
+    middle = len(losses[:ROUNDS]) // 2
+    _run(forecaster, losses[:middle])
+    copies = (copy.deepcopy(forecaster), pickle.loads(pickle.dumps(forecaster)))  # noqa: S301
+    said = _run(forecaster, losses[middle:ROUNDS])
+    for copied in copies:
+        _promise(_run(copied, losses[middle:ROUNDS]) == said, "copies go on alike", name)
 
 
 def _run(forecaster: Forecaster, losses: Sequence[Loss]) -> list[float]:
@@ -75,7 +84,7 @@ def _check_mixture(mixture: Mixture, name: str) -> None:
 
 def _check_refusals(forecaster: Forecaster, before: Mixture, name: str) -> None:
     """A wrong loss is refused with an error of ours and changes nothing."""
-    for wrong in (None, 0.5, TooSteep()):
+    for wrong in (None, 0.5, Undefined()):
         try:
             forecaster.update(wrong)  # type: ignore[arg-type]
         except TrueupError:

@@ -88,7 +88,7 @@ def isotonic_fit(
             np.where(upper, high[parent], middle[parent]),
         )
     result = swap_regret_by_group(said, seen, property, by=block[place])
-    best = np.maximum.accumulate(result.best)  # flat minima of neighbours may cross
+    best = np.clip(result.best, low, high)  # of a flat minimum, the part that keeps the order
     return np.asarray(best[block][place])
 
 

@@ -16,6 +16,7 @@ from trueup._types import FloatArray, IntArray, Loss, Property
 from trueup.losses import Pieces
 from trueup.properties import Expectile, Mean, Median, Quantile
 
+LARGEST_STRETCHES = 1024  # of a sum
 BISECTIONS = 64  # halves [0, 1] below the spacing of floats
 
 
@@ -148,8 +149,14 @@ def bisected_minimiser(losses: Sequence[Loss], weights: FloatArray) -> float:
 
 
 def sums(group: IntArray, values: FloatArray, n_groups: int) -> FloatArray:
-    """Return the sum of the values of each group, shape (n_groups,)."""
-    return np.asarray(np.bincount(group, values, n_groups), dtype=np.float64)
+    """Return the sum of the values of each group, shape (n_groups,).
+
+    Added up in stretches and then over the stretches, so that rounding grows like the square root.
+    """
+    stretches = max(1, min(LARGEST_STRETCHES, values.size // max(n_groups, 1)))
+    number = np.arange(values.size) * stretches // max(values.size, 1)
+    parts = np.bincount(group + n_groups * number, values, n_groups * stretches)
+    return np.asarray(parts.reshape(stretches, n_groups).sum(axis=0))
 
 
 def _zero(intercept: FloatArray, curvature: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from trueup import _validation as check
+from trueup._rounds import draw, run_lipschitz
 from trueup._types import FloatArray, Loss, Mixture
 from trueup.errors import HorizonReached
 from trueup.grid import MultiScaleBins
@@ -105,7 +106,7 @@ class EfficientPredictor:
     def predict(self) -> Mixture:
         """Return this round's mixture and the forecast drawn from it (step 3)."""
         solution = self.solution()
-        drawn = _draw(solution.probabilities, self.seed, self._played)
+        drawn = draw(solution.probabilities, self.seed, self._played)
         return Mixture(
             solution.support,
             solution.scales,
@@ -116,7 +117,7 @@ class EfficientPredictor:
     def update(self, loss: Loss) -> None:
         """Learn the loss of this round (steps 4 and 5)."""
         solution = self.solution()
-        scale = self._scale(loss)
+        scale = run_lipschitz(loss, self.lipschitz)
         law = v_shaped(loss, scale)
         rewards = np.zeros((self.bins.n_pairs, 4))
         claims = expected_claims(self.bins, law, solution.pairs)
@@ -125,12 +126,6 @@ class EfficientPredictor:
         self.lipschitz = scale
         self._played += 1
         self._solution = None
-
-    def _scale(self, loss: Loss) -> float | None:
-        """Return the run's Lipschitz constant: as given, else that of the first sloped loss."""
-        if not isinstance(loss, Loss):
-            raise check.refuse("loss", "a loss with value, slopes and lipschitz", loss)
-        return self.lipschitz if self.lipschitz is not None else loss.lipschitz or None
 
     def cell_gains(self) -> tuple[FloatArray, FloatArray]:
         """Return an outcome in each open cell and the mixture's expected gain there, all <= 0."""
@@ -147,12 +142,3 @@ class EfficientPredictor:
             self.rounds, self.delta, gamma=self.bins.gamma, experts=self.experts
         )
         return bound * (self.lipschitz or 1.0)
-
-
-def _draw(probabilities: FloatArray, seed: int, played: int) -> int:
-    """Return the number drawn from a distribution by the coin of this seed and round."""
-    coin = np.random.default_rng((seed, played)).random()
-    return min(
-        int(np.searchsorted(np.cumsum(probabilities), coin, side="right")),
-        probabilities.size - 1,
-    )

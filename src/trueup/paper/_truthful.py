@@ -55,7 +55,11 @@ def truthful_pair(bins: MultiScaleBins, law: Distribution) -> int:
     >>> float(bins.scale[pair]), float(bins.bin[pair])
     (0.25, 0.5)
     """
-    found = width(law, bins.gamma)
+    return _answer(bins, law, width(law, bins.gamma))
+
+
+def _answer(bins: MultiScaleBins, law: Distribution, found: Width) -> int:
+    """Return the truthful pair of a law whose width has been found."""
     scale = bins.scales[np.searchsorted(bins.scales, found.w, side="right") - 1]
     held = (bins.scale == scale) & (bins.bin >= found.alpha) & (bins.bin <= found.beta)
     if held.any():
@@ -108,12 +112,9 @@ class TruthfulPredictor:
             raise HorizonReached(
                 f"All {self.rounds} rounds have been played; make a new predictor."
             )
-        pair = truthful_pair(self.bins, law)
-        return TruthfulForecast(
-            float(self.bins.bin[pair]),
-            float(self.bins.scale[pair]),
-            width(law, self.bins.gamma),
-        )
+        found = width(law, self.bins.gamma)
+        pair = _answer(self.bins, law, found)
+        return TruthfulForecast(float(self.bins.bin[pair]), float(self.bins.scale[pair]), found)
 
     def update(self, loss: object) -> None:
         """Count the round; a truthful predictor has nothing to learn."""
