@@ -39,7 +39,7 @@ def regret_of(record):
 
 @pytest.mark.parametrize("adversary", SUITE, ids=repr)
 def test_the_efficient_predictor_stays_under_its_bound(adversary):
-    """Theorem 1.1 with its constants, and the constant that it shows in practice."""
+    """Theorem 1.2 with its constants, and the constant that it shows in practice."""
     predictor = EfficientPredictor(ROUNDS, 0.05, seed=1)
     regret = regret_of(play(predictor, adversary, seed=2))
 
@@ -74,7 +74,7 @@ def test_a_predictor_that_never_learns_breaks_the_bound():
 def test_every_claim_keeps_the_regret_bound_of_the_experts():
     """Expected claims add up to at most the bound of MsMwC at their second moments.
 
-    This is the inequality between lemma 4.1 and theorem 1.1, at a length where it can be watched.
+    This is the inequality between lemma 4.1 and theorem 1.2, at a length where it can be watched.
     """
     predictor = EfficientPredictor(1_500, 0.05, seed=1)
     bins, push = predictor.bins, SidePush()

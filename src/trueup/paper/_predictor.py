@@ -1,4 +1,4 @@
-"""The efficient algorithm for swap regret (section 4, theorem 1.1), step by step.
+"""The efficient algorithm for swap regret (section 4, theorem 1.2), step by step.
 
     1  weights w from MsMwC over all claims, h-bar = sum of w h          experts.weights
     2  kappa by the linear program of lemma 4.1                          solve_mixture

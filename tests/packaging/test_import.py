@@ -1,0 +1,83 @@
+"""`import trueup` is light, and the entrance script says what to do where venv is missing."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+import trueup
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {
+    "altair",
+    "duckdb",
+    "highspy",
+    "matplotlib",
+    "narwhals",
+    "numba",
+    "pandas",
+    "plotly",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "starlette",
+    "vl_convert",
+}
+
+
+def loaded_after(code):
+    """Return the top-level modules loaded by code in a new interpreter."""
+    listing = "print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    command = f"import sys, json\n{code}\n{listing}"
+    answer = subprocess.run(
+        [sys.executable, "-c", command], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(answer.stdout))
+
+
+def test_import_trueup_loads_nothing_heavy():
+    """No solver, compiler, plotting, web or dataframe code."""
+    assert loaded_after("import trueup") & HEAVY == set()
+
+
+def test_no_room_loads_the_solver_before_the_first_linear_program():
+    """Importing every room is light too; a forecast loads HiGHS alone."""
+    every = "import trueup as t\n[getattr(t, name) for name in t.__all__]"
+    forecast = "import trueup as t\nt.paper.EfficientPredictor(10).predict()"
+
+    assert loaded_after(every) & HEAVY == set()
+    assert loaded_after(forecast) & HEAVY == {"highspy"}
+
+
+def test_rooms_are_reached_as_attributes_and_unknown_names_are_refused():
+    """Lazy submodules behave like modules."""
+    assert trueup.paper.EfficientPredictor.__name__ == "EfficientPredictor"
+    assert "metrics" in dir(trueup)
+    with pytest.raises(AttributeError, match="no attribute 'papers'"):
+        _ = trueup.papers
+
+
+@pytest.fixture
+def entrance():
+    """Return ./run as a module."""
+    loader = SourceFileLoader("entrance", str(ROOT / "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("entrance", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_a_missing_venv_is_answered_with_the_line_that_installs_it(entrance, monkeypatch):
+    """As on a fresh Debian."""
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    with pytest.raises(SystemExit, match=r"sudo apt install python3\.\d+-venv"):
+        entrance.make_environment()
+
+
+def test_an_unknown_recipe_prints_the_help(entrance):
+    """And exits with an error."""
+    with pytest.raises(SystemExit, match=r"\./run demo"):
+        entrance.main(["nonsense"])
