@@ -6,6 +6,7 @@ measured in experiments/, not here.
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -35,16 +36,21 @@ def seconds(work: Callable[[], object]) -> float:
     return min(times)
 
 
+def faithful(rounds: int) -> None:
+    """Play one run of the faithful predictor."""
+    play(EfficientPredictor(rounds, seed=1), SidePush())
+
+
 def main() -> None:
     """Print one line for each."""
     for wanted in (tu.Quantile(0.9), tu.Mean(), tu.Expectile(0.8)):
         for name, forecasts in FORECASTS.items():
-            took = seconds(lambda f=forecasts, w=wanted: swap_regret(f, OUTCOMES, w))
+            took = seconds(partial(swap_regret, forecasts, OUTCOMES, wanted))
             print(f"swap_regret, 10^6 outcomes, {name:12}  {wanted!r:22} {took:8.3f} s")
-    took = seconds(lambda: minimax.value(16, THREE, THREE))
+    took = seconds(partial(minimax.value, 16, THREE, THREE))
     print(f"minimax.value, 3 x 3 points, T = 16                       {took:8.3f} s")
     for rounds in (1_000, 4_000):
-        took = seconds(lambda n=rounds: play(EfficientPredictor(n, seed=1), SidePush())) / rounds
+        took = seconds(partial(faithful, rounds)) / rounds
         print(f"EfficientPredictor against SidePush, T = {rounds:5} {took * 1e6:16.0f} us")
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import trueup as tu
 from trueup.adversaries import JustAbove
 from trueup.baselines import BlumMansour, SingleScale
+from trueup.losses import Pinball
 from trueup.metrics import binned_calibration_error, coverage, swap_regret
 from trueup.paper import EfficientPredictor
-from trueup.record import Mixture
+from trueup.protocols import Forecaster, Loss, Mixture
 from trueup.replay import play
 
 ROUNDS = 4_000
@@ -37,8 +38,9 @@ class Tracker:
         said = np.array([self.forecast])
         return Mixture(said, np.array([self.spacing]), np.ones(1), self.forecast)
 
-    def update(self, loss: tu.losses.Pinball) -> None:
+    def update(self, loss: Loss) -> None:
         """Follow the slope of the loss."""
+        assert isinstance(loss, Pinball)  # noqa: S101 - the adversary below answers with these
         missed = loss.v > self.forecast
         step = self.spacing * (missed - (1 - loss.q))
         self.forecast = min(max(self.forecast + step, 0.0), 1.0)
@@ -46,7 +48,7 @@ class Tracker:
 
 def main() -> None:
     """Play and print."""
-    forecasters = {
+    forecasters: dict[str, Forecaster] = {
         "quantile tracker": Tracker(),
         "the paper's predictor": EfficientPredictor(ROUNDS, 0.05, seed=1),
         "Blum-Mansour on a grid": BlumMansour(ROUNDS, seed=1),
@@ -56,9 +58,9 @@ def main() -> None:
     print(f"{'':32}{'coverage':>9}{'calibration error':>19}{'by chance':>11}{'swap regret':>13}")
     for name, forecaster in forecasters.items():
         record = play(forecaster, JustAbove(QUANTILE), ROUNDS, seed=1)
-        outcomes = [loss.v for loss in record.losses]
+        outcomes = record.outcomes()
         error = binned_calibration_error(record.forecasts, outcomes, QUANTILE)
-        regret = swap_regret(record.forecasts, outcomes, QUANTILE)
+        regret = swap_regret(record)
         covered = coverage(record.forecasts, outcomes)
         errors = f"{error.error:19.3f}{error.perfect:11.3f}"
         print(f"{name:32}{covered:9.3f}{errors}{regret:13.1f}")

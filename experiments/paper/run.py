@@ -5,6 +5,7 @@ not run again (--fresh forgets them); progress goes to standard error.
 """
 
 import argparse
+import hashlib
 import itertools
 import json
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trueup import __version__
+import trueup
 from trueup.adversaries import Adversary, ChangeOfWidth, JustAbove, Midpoint, SidePush, bernoulli
 from trueup.baselines import BlumMansour, SingleScale
 from trueup.metrics import pseudo_swap_regret, swap_regret
@@ -61,15 +62,29 @@ def job(forecaster: str, name: str, rounds: int, seed: int) -> dict[str, object]
         "rounds": rounds,
         "seed": seed,
         "swap_regret": swap_regret(record.forecasts, record.losses),
-        "pseudo_swap_regret": pseudo_swap_regret(record).total,
+        "pseudo_swap_regret": pseudo_swap_regret(record),
         "us_per_round": took / rounds * 1e6,
     }
 
 
+def fingerprint() -> str:
+    """Return a hash of the library and of this script, so that old runs do not pass for new."""
+    source = Path(trueup.__file__).parent
+    content = b"".join(path.read_bytes() for path in sorted(source.rglob("*.py")))
+    return hashlib.sha256(content + Path(__file__).read_bytes()).hexdigest()[:16]
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file at once, so that a stop in between leaves none or all of it."""
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.replace(path)
+
+
 def all_runs(largest: int, workers: int) -> list[dict[str, object]]:
     """Run what has not been run yet, longest first, and return everything in order."""
-    work = HERE / "work"
-    work.mkdir(exist_ok=True)
+    work = HERE / "work" / fingerprint()
+    work.mkdir(parents=True, exist_ok=True)
     sizes = [rounds for rounds in ROUNDS if rounds <= largest]
     jobs = list(itertools.product(FORECASTERS, ADVERSARIES, sizes, SEEDS))
     files = {
@@ -80,7 +95,7 @@ def all_runs(largest: int, workers: int) -> list[dict[str, object]]:
     with ProcessPoolExecutor(workers) as pool:
         running = {pool.submit(job, *j): j for j in missing}
         for done, future in enumerate(as_completed(running), start=1):
-            files[running[future]].write_text(json.dumps(future.result()))
+            write(files[running[future]], json.dumps(future.result()))
             passed = time.perf_counter() - start
             if sys.stderr.isatty() or done % 50 == 0 or done == len(missing):
                 print(f"{done} of {len(missing)} runs, {passed:.0f} s", file=sys.stderr)
@@ -95,8 +110,8 @@ def summary(rows: list[dict[str, object]]) -> list[dict[str, object]]:
         sizes = sorted({int(str(r["rounds"])) for r in own})
         groups = [np.array([r["swap_regret"] for r in own if r["rounds"] == n]) for n in sizes]
         means = np.array([group.mean() for group in groups])
-        late = slice(len(sizes) // 2 - 1, None)  # the first points are all ramp
-        flat = means[late].min() < 1  # hardly any regret at some T: no rate to speak of
+        late = slice(max(len(sizes) // 2 - 1, 0), None)  # the first points are all ramp
+        flat = len(sizes) < 3 or means[late].min() < 1  # no rate to speak of
         slope = None if flat else np.polyfit(np.log(sizes[late]), np.log(means[late]), 1)[0]
         result.append(
             {
@@ -118,7 +133,7 @@ def table(lines: list[dict[str, object]]) -> str:
     text = [
         f"Swap regret / sqrt(T), mean (standard deviation) over {len(SEEDS)} seeds; slope of log"
         f" swap regret in log T over the last {len(sizes) - len(sizes) // 2 + 1} sizes."
-        f" Written by run.py of version {__version__}.",
+        f" Written by run.py of version {trueup.__version__}.",
         "",
         f"| adversary | forecaster | {head} | slope |",
         "|---|---|" + "---|" * (len(sizes) + 1),
@@ -131,8 +146,8 @@ def table(lines: list[dict[str, object]]) -> str:
     return "\n".join(text) + "\n"
 
 
-def figure(lines: list[dict[str, object]]) -> None:
-    """Write figure.svg: one panel an adversary, swap regret against T, both on log axes."""
+def figure(lines: list[dict[str, object]], path: Path) -> None:
+    """Write the figure: one panel an adversary, swap regret against T, both on log axes."""
     import altair as alt  # noqa: PLC0415 - of the [report] extra
     import vl_convert as vlc  # noqa: PLC0415
 
@@ -171,7 +186,7 @@ def figure(lines: list[dict[str, object]]) -> None:
         .configure(background="white", font="sans-serif")
     )
     svg = vlc.vegalite_to_svg(chart.to_dict())
-    (HERE / "figure.svg").write_text(svg)
+    write(path, svg)
 
 
 def unexpected(lines: list[dict[str, object]]) -> list[str]:
@@ -196,12 +211,17 @@ def main() -> None:
     options = parser.parse_args()
     if options.fresh:
         shutil.rmtree(HERE / "work", ignore_errors=True)
+    if options.largest < ROUNDS[0]:
+        parser.error(f"--largest must be at least {ROUNDS[0]}")
     lines = summary(all_runs(options.largest, options.workers))
-    (HERE / "results.json").write_text(json.dumps(lines, indent=1) + "\n")
-    (HERE / "table.md").write_text(table(lines))
-    figure(lines)
+    full = options.largest >= ROUNDS[-1]
+    folder = HERE if full else HERE / "work"  # a short run does not replace the published numbers
+    write(folder / "results.json", json.dumps(lines, indent=1) + "\n")
+    write(folder / "table.md", table(lines))
+    figure(lines, folder / "figure.svg")
     print(table(lines))
-    missed = unexpected(lines)
+    print(f"Written to {folder}.", file=sys.stderr)
+    missed = unexpected(lines) if full else []
     if missed:
         sys.exit("Not as expected.json says:\n" + "\n".join(missed))
 

@@ -27,6 +27,7 @@ __all__ = [  # the submodules are loaded on first use
     "metrics",
     "paper",
     "properties",
+    "protocols",
     "record",
     "replay",
 ]

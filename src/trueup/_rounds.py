@@ -3,8 +3,11 @@
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss
-from trueup.errors import InvalidArgument
+from trueup.errors import HorizonReached, InvalidArgument
+from trueup.losses import refuse_wrong
+from trueup.protocols import FloatArray, Loss
+
+DRAWS, LAWS, ADVERSARIES = 1, 2, 3  # whose coin: no two share a stream, whatever their seeds
 
 
 def draw(probabilities: FloatArray, seed: int, played: int) -> int:
@@ -13,9 +16,16 @@ def draw(probabilities: FloatArray, seed: int, played: int) -> int:
     >>> draw(np.array([0.5, 0.5]), seed=1, played=0) == draw(np.array([0.5, 0.5]), 1, 0)
     True
     """
-    coin = np.random.default_rng((seed, played)).random()
+    coin = np.random.default_rng((DRAWS, seed, played)).random()
     drawn = int(np.searchsorted(np.cumsum(probabilities), coin, side="right"))
     return min(drawn, probabilities.size - 1)
+
+
+def remaining(rounds: int, played: int) -> int:
+    """Return how many rounds are left of a horizon, refusing when there are none."""
+    if played >= rounds:
+        raise HorizonReached(f"All {rounds} rounds have been played; make a new one.")
+    return rounds - played
 
 
 def run_lipschitz(loss: Loss, known: float | None) -> float | None:
@@ -25,8 +35,7 @@ def run_lipschitz(loss: Loss, known: float | None) -> float | None:
     losses are welcome; a steeper one is refused, since the guarantee is about losses divided by
     one constant.
     """
-    if not isinstance(loss, Loss):
-        raise check.refuse("loss", "a loss with value, slopes and lipschitz", loss)
+    refuse_wrong(loss)
     steepest = check.nonnegative("lipschitz", loss.lipschitz)
     if known is None:
         return steepest or None

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from trueup._types import ArrayLike, FloatArray
 from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, FloatArray
 
 SUM_TOLERANCE = 1e-9  # probabilities written with ten digits pass, forgotten ones do not
 SLOPE_TOLERANCE = 1e-9  # relative; slopes computed by different formulas differ by rounding
@@ -18,15 +18,21 @@ SLOPE_TOLERANCE = 1e-9  # relative; slopes computed by different formulas differ
 
 def refuse(name: str, must: str, got: object) -> InvalidArgument:
     """Return the error for an argument that is not what it must be."""
-    return InvalidArgument(f"{name} must be {must}, got {got!r}.")
+    return InvalidArgument(f"{name} must be {must}, got {_short(got)}.")
 
 
 def finite(name: str, value: Any) -> float:
     """Return a finite number."""
     try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise refuse(name, "a number", value) from None
+    except OverflowError:
+        raise InvalidArgument(
+            f"{name} must be finite, got a number too large for a float."
+        ) from None
     if not math.isfinite(number):
         raise refuse(name, "finite", number)
     return number
@@ -81,12 +87,31 @@ def integer(name: str, value: Any, *, at_least: int) -> int:
     return int(value)
 
 
+def numbers(name: str, values: Any) -> FloatArray:
+    """Return an array of any shape as floats (a copy); text is not read as numbers."""
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind not in "buifO" or isinstance(values, str | bytes):
+            raise TypeError
+        return np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} must be numbers, got {_short(values)}.") from None
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def instance(name: str, value: Any, kind: Any, what: str) -> None:
+    """Refuse what is not of a kind (a class or a protocol that can be checked)."""
+    if isinstance(value, type) or not isinstance(value, kind):
+        raise InvalidArgument(f"{name} must be {what}, got {_short(value)}.")
+
+
 def vector(name: str, values: ArrayLike) -> FloatArray:
     """Return a one-dimensional array of finite numbers (a copy)."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"{name} must be a sequence of numbers.") from None
+    array = numbers(name, values)
     if array.ndim != 1:
         raise refuse(name, "one-dimensional", array.shape)
     wrong = np.flatnonzero(~np.isfinite(array))
@@ -121,6 +146,9 @@ def probabilities(name: str, values: ArrayLike) -> FloatArray:
 
 def same_length(names: str, first: Sequence[Any] | FloatArray, *others: Any) -> None:
     """Refuse sequences of different lengths."""
-    lengths = [len(first), *map(len, others)]
+    try:
+        lengths = [len(first), *map(len, others)]
+    except TypeError:
+        raise InvalidArgument(f"{names} must be sequences.") from None
     if len(set(lengths)) > 1:
         raise InvalidArgument(f"{names} must have the same length, got {lengths}.")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, Distribution, FloatArray
 from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, Distribution, FloatArray
 
 __all__ = ["FromCdf", "Piecewise", "discrete", "mix", "uniform"]
 
@@ -66,13 +66,13 @@ class Piecewise:
 
     def cdf(self, x: Any) -> Any:
         """Return Pr[v <= x]."""
-        points = np.asarray(x, dtype=np.float64)
+        points = _numbers(x)
         place = np.clip(np.searchsorted(self.nodes, points, side="right") - 1, 0, None)
         return _like(x, np.where(points < 0, 0.0, self._at(points, place)))
 
     def cdf_left(self, x: Any) -> Any:
         """Return Pr[v < x]."""
-        points = np.asarray(x, dtype=np.float64)
+        points = _numbers(x)
         place = np.clip(np.searchsorted(self.nodes, points, side="left") - 1, 0, None)
         at_node = self.nodes[np.minimum(place + 1, self.nodes.size - 1)] == points
         limit = self.left[np.minimum(place + 1, self.nodes.size - 1)]
@@ -89,7 +89,7 @@ class Piecewise:
 
     def expected_distance(self, p: Any) -> Any:
         """Return E|p - v|: the integral of F up to p plus that of 1 - F from p on."""
-        points = np.asarray(p, dtype=np.float64)
+        points = _inside(p)
         place = np.clip(np.searchsorted(self.nodes, points, side="right") - 1, 0, None)
         within = (points - self.nodes[place]) * (self.right[place] + self._at(points, place)) / 2
         below = self._area[place] + within
@@ -148,19 +148,19 @@ class FromCdf:
 
     def cdf(self, x: Any) -> Any:
         """Return Pr[v <= x]."""
-        points = np.asarray(x, dtype=np.float64)
+        points = _numbers(x)
         inside = self._cdf(np.clip(points, 0, 1))
         return _like(x, np.where(points < 0, 0.0, np.where(points >= 1, 1.0, inside)))
 
     def cdf_left(self, x: Any) -> Any:
         """Return Pr[v < x]."""
-        points = np.asarray(x, dtype=np.float64)
+        points = _numbers(x)
         inside = self._cdf_left(np.clip(points, 0, 1))
         return _like(x, np.where(points <= 0, 0.0, np.where(points > 1, 1.0, inside)))
 
     def expected_distance(self, p: Any) -> Any:
         """Return E|p - v| by integrating the CDF."""
-        flat = np.atleast_1d(np.asarray(p, dtype=np.float64))
+        flat = np.atleast_1d(_inside(p))
         total = _integral(self.cdf, 0.0, 1.0)
         values = []
         for point in flat.ravel():
@@ -234,6 +234,22 @@ def mix(laws: Sequence[Distribution], probabilities: ArrayLike) -> Distribution:
         lambda x: np.asarray(sum(share * law.cdf(x) for law, share in pairs)),
         lambda x: np.asarray(sum(share * law.cdf_left(x) for law, share in pairs)),
     )
+
+
+def _numbers(x: Any) -> FloatArray:
+    """Any points of the line, NaN refused."""
+    points = check.numbers("x", x)
+    if np.isnan(points).any():
+        raise check.refuse("x", "a number", float("nan"))
+    return points
+
+
+def _inside(p: Any) -> FloatArray:
+    """Points of [0, 1]."""
+    points = check.numbers("p", p)
+    if not np.all((points >= 0) & (points <= 1)):  # NaN fails both
+        raise check.refuse("p", "inside the interval [0, 1]", p)
+    return points
 
 
 def _like(asked: Any, answer: Any) -> Any:

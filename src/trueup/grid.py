@@ -13,11 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import BoolArray, FloatArray, IntArray
 from trueup.errors import InvalidArgument
+from trueup.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["CLAIMS", "MultiScaleBins"]
 
+SMALLEST_GAMMA = 1e-7  # 10^7 grid points
 ROUNDING = 1e-12  # a multiple of gamma this near to 1 is 1
 CLAIMS = (+2, -2, +1, -1)  # the xi of the paper, in the order of the columns of all weights
 
@@ -50,6 +51,8 @@ class MultiScaleBins:
 
     def __init__(self, gamma: float) -> None:
         self.gamma = check.half_open_unit("gamma", gamma)
+        if self.gamma < SMALLEST_GAMMA:
+            raise check.refuse("gamma", f"at least {SMALLEST_GAMMA}", self.gamma)
         count = int(1 / self.gamma) + 2
         points = self.gamma * np.arange(count, dtype=np.float64)
         self.points: FloatArray = points[points <= 1 + ROUNDING]

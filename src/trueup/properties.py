@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
+from trueup.errors import InvalidArgument
 from trueup.losses import Absolute, AsymmetricSquared, Pinball, Squared
 
 __all__ = ["Expectile", "Mean", "Median", "Quantile"]
@@ -135,12 +136,19 @@ def _pair(forecast: Any, outcome: Any) -> tuple[Any, Any]:
     """Both as arrays (or both as numbers), refused unless they are in [0, 1]."""
     pair = []
     for name, values in (("forecast", forecast), ("outcome", outcome)):
-        array = np.asarray(values, dtype=np.float64)
+        array = check.numbers(name, values)
         inside = (array >= 0) & (array <= 1)  # NaN fails both
         if not inside.all():
             wrong = float(array[~inside].ravel()[0])
             raise check.refuse(name, "inside the interval [0, 1]", wrong)
         pair.append(array)
+    try:
+        np.broadcast_shapes(pair[0].shape, pair[1].shape)
+    except ValueError:
+        raise InvalidArgument(
+            f"forecast and outcome must have shapes that fit, got {pair[0].shape}"
+            f" and {pair[1].shape}."
+        ) from None
     return pair[0], pair[1]
 
 

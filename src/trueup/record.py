@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, IntArray, Loss, Mixture
 from trueup.errors import InvalidArgument
+from trueup.losses import refuse_wrong
+from trueup.protocols import FloatArray, IntArray, Loss, Mixture
 
-__all__ = ["Record", "Recorder", "record_of"]
+__all__ = ["History", "Mixture", "Record", "Recorder", "record_of"]
 
 
 class Record(NamedTuple):
@@ -38,6 +39,13 @@ class Record(NamedTuple):
         """Return the loss suffered in each round, in natural units, shape (T,)."""
         pairs = zip(self.losses, self.forecasts.tolist(), strict=True)
         return np.array([loss.value(forecast) for loss, forecast in pairs])
+
+    def outcomes(self) -> FloatArray:
+        """Return the outcome of each round, for losses of one outcome v, shape (T,)."""
+        missing = [loss for loss in self.losses if not hasattr(loss, "v")]
+        if missing:
+            raise InvalidArgument(f"losses must be those of outcomes, got {missing[0]!r}.")
+        return np.array([loss.v for loss in self.losses])  # type: ignore[attr-defined]
 
 
 class Recorder:
@@ -83,6 +91,34 @@ class Recorder:
         )
 
 
+class History:
+    """What an adversary may read of the rounds before: everything, and nothing to write to.
+
+    >>> len(History(Recorder()))
+    0
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __len__(self) -> int:
+        return len(self._recorder)
+
+    def last(self) -> tuple[Mixture, Loss]:
+        """Return the mixture (with its draw) and the loss of the latest round, as a copy."""
+        mixture, loss = self._recorder.last()
+        return Mixture(
+            mixture.support.copy(),
+            mixture.scales.copy(),
+            mixture.probabilities.copy(),
+            mixture.value,
+        ), loss
+
+    def record(self) -> Record:
+        """Return the record of the rounds so far (it takes time in proportion to them)."""
+        return self._recorder.record()
+
+
 def record_of(mixtures: Sequence[Mixture], losses: Sequence[Loss]) -> Record:
     """Return the record of given mixtures and losses, checking each mixture.
 
@@ -95,6 +131,8 @@ def record_of(mixtures: Sequence[Mixture], losses: Sequence[Loss]) -> Record:
     check.same_length("mixtures and losses", mixtures, losses)
     recorder = Recorder()
     for mixture, loss in zip(mixtures, losses, strict=True):
+        check.instance("mixture", mixture, Mixture, "a Mixture")
+        refuse_wrong(loss)
         support = check.unit_vector("support", mixture.support)
         probabilities = check.probabilities("probabilities", mixture.probabilities)
         check.same_length(
@@ -102,7 +140,8 @@ def record_of(mixtures: Sequence[Mixture], losses: Sequence[Loss]) -> Record:
         )
         if mixture.value not in support:
             raise InvalidArgument(f"value must be a point of the support, got {mixture.value}.")
-        recorder.add(mixture, loss)
+        scales = check.vector("scales", mixture.scales)
+        recorder.add(Mixture(support, scales, probabilities, float(mixture.value)), loss)
     return recorder.record()
 
 

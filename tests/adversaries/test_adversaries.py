@@ -28,14 +28,16 @@ from trueup.adversaries import (
 from trueup.errors import InvalidArgument
 from trueup.losses import Absolute
 from trueup.paper import EfficientPredictor
-from trueup.record import Recorder
+from trueup.record import History, Recorder
 from trueup.replay import play
 
 
 def view(support, probabilities, number=0, spacing=0.125, cell_gains=None):
     """Return what an adversary sees of a mixture."""
     points, shares = np.array(support, dtype=float), np.array(probabilities, dtype=float)
-    return View(number, points, 0 * points + spacing, shares, spacing, Recorder(), cell_gains)
+    return View(
+        number, points, 0 * points + spacing, shares, spacing, History(Recorder()), cell_gains
+    )
 
 
 def outcome(adversary, seen, rounds=100, seed=0):

@@ -25,6 +25,7 @@ from trueup.metrics import (
     calibration_error,
     external_regret,
     pseudo_swap_regret,
+    pseudo_swap_regret_by_group,
     swap_regret,
     swap_regret_by_group,
 )
@@ -164,7 +165,7 @@ def test_pseudo_swap_regret_weighs_each_forecast_by_its_probability():
         support = np.unique(rng.integers(0, 5, 3)) / 4
         shares = rng.dirichlet(np.ones(support.size))
         mixtures.append(Mixture(support, 0.25 + 0 * support, shares, float(support[0])))
-    found = pseudo_swap_regret(record_of(mixtures, losses))
+    found = pseudo_swap_regret_by_group(record_of(mixtures, losses))
     total = 0.0
     for b in np.arange(5) / 4:
         weights = [m.probabilities[m.support == b].sum() for m in mixtures]
@@ -175,7 +176,7 @@ def test_pseudo_swap_regret_weighs_each_forecast_by_its_probability():
 
     assert found.total == pytest.approx(total, abs=1e-9)
     assert found.counts.sum() == pytest.approx(30)
-    assert pseudo_swap_regret(record_of(points, losses)).total == pytest.approx(
+    assert pseudo_swap_regret(record_of(points, losses)) == pytest.approx(
         swap_regret([m.value for m in mixtures], losses), abs=1e-12
     )
 
@@ -188,9 +189,51 @@ def test_pseudo_swap_regret_takes_a_users_functions():
     own = [Convex(x.value, x.slopes, lipschitz=x.lipschitz) for x in losses]
     mixtures = [Mixture(ends, half, half, 0.25)] * 12
 
-    assert pseudo_swap_regret(record_of(mixtures, own)).total == pytest.approx(
-        pseudo_swap_regret(record_of(mixtures, losses)).total, abs=1e-9
+    assert pseudo_swap_regret(record_of(mixtures, own)) == pytest.approx(
+        pseudo_swap_regret(record_of(mixtures, losses)), abs=1e-9
     )
+
+
+def test_a_record_brings_its_losses():
+    """The same number as from its forecasts and losses."""
+    half, ends = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    losses = random_losses(np.random.default_rng(8), 9)
+    record = record_of([Mixture(ends, half, half, 0.25)] * 9, losses)
+
+    assert swap_regret(record) == swap_regret([0.25] * 9, losses)
+    assert external_regret(record) == external_regret([0.25] * 9, losses)
+    with pytest.raises(InvalidArgument, match="losses must be left out"):
+        swap_regret(record, losses)
+
+
+def test_the_outcomes_of_a_record_are_those_of_its_losses():
+    """Where each loss has one."""
+    half, ends = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    mixture = Mixture(ends, half, half, 0.25)
+
+    assert record_of([mixture] * 2, [Absolute(0.1), Squared(0.9)]).outcomes().tolist() == [0.1, 0.9]
+    with pytest.raises(InvalidArgument, match="losses must be those of outcomes"):
+        record_of([mixture], [Linear(1.0)]).outcomes()
+
+
+def test_a_scaled_function_of_a_users_own_is_minimised():
+    """Scaling twice changes nothing but the unit."""
+    own = Convex(lambda p: (p - 0.3) ** 2, lambda p: 2 * (p - 0.3), lipschitz=2.0)
+
+    assert swap_regret([0.5], [Scaled(Scaled(own, 0.5), 0.5)]) == pytest.approx(0.01, abs=1e-9)
+
+
+class Concave:
+    """A loss of somebody's own that is none."""
+
+    lipschitz = 1.0
+
+    def value(self, forecast):
+        return -np.abs(np.asarray(forecast) - 0.5)
+
+    def slopes(self, forecast):
+        side = -np.sign(np.asarray(forecast) - 0.5)
+        return side, side
 
 
 def test_a_wrong_minimiser_is_seen():
@@ -225,7 +268,14 @@ BAD = [
     (([-0.5], [0.5], tu.Median()), {}, "forecasts must be inside the interval"),
     (([0.5, 0.5], [0.5], tu.Median()), {}, "must have the same length"),
     (([0.5], [Absolute(0.5)] * 2), {}, "must have the same length"),
-    (([0.5], [0.5]), {}, "losses must be losses with value, slopes and lipschitz, got 0.5"),
+    (([0.5], [0.5]), {}, "loss must be a loss with value, slopes and lipschitz, got 0.5"),
+    (([0.5], 0.5), {}, "losses must be a sequence of losses"),
+    (([0.5], [Concave()]), {}, "slopes must be non-decreasing"),
+    (([0.5], [0.5], tu.Median), {}, "property must be a property such as"),
+    (([0.5], [0.5], "median"), {}, "property must be a property such as"),
+    ((["0.5"], [0.5], tu.Median()), {}, "forecasts must be numbers, got"),
+    (([0.5], [10**400], tu.Median()), {}, "outcomes must be numbers"),
+    (([0.5, 0.5], [0.5, 0.5], tu.Median()), {"by": [None, 1]}, "by must be labels of one kind"),
     (([0.5], [0.5], tu.Median()), {"by": "label"}, "by must be 'forecast' or an array of labels"),
     (([0.5], [0.5], tu.Median()), {"by": [1, 2]}, "by must have one label per forecast"),
 ]

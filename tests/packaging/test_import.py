@@ -74,10 +74,25 @@ def test_a_missing_venv_is_answered_with_the_line_that_installs_it(entrance, mon
     """As on a fresh Debian."""
     monkeypatch.setitem(sys.modules, "ensurepip", None)
     with pytest.raises(SystemExit, match=r"sudo apt install python3\.\d+-venv"):
-        entrance.make_environment()
+        entrance.make_environment(fresh=False)
 
 
-def test_an_unknown_recipe_prints_the_help(entrance):
-    """And exits with an error."""
-    with pytest.raises(SystemExit, match=r"\./run demo"):
+def test_a_folder_of_somebody_else_is_left_alone(entrance, monkeypatch, tmp_path):
+    """A TRUEUP_VENV that is no environment is refused, and nothing in it is touched."""
+    (tmp_path / "thesis.txt").write_text("mine")
+    monkeypatch.setattr(entrance, "VENV", tmp_path)
+    with pytest.raises(SystemExit, match="is a folder with something else in it"):
+        entrance.make_environment(fresh=True)
+
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_an_unknown_recipe_is_named_and_the_help_printed(entrance, capsys):
+    """And exits with an error; asking for help does not."""
+    with pytest.raises(SystemExit, match=r"There is no recipe 'nonsense'"):
         entrance.main(["nonsense"])
+    with pytest.raises(SystemExit, match="Name an experiment: paper"):
+        entrance.main(["experiment", "nonsense"])
+    entrance.main(["--help"])
+
+    assert "./run demo" in capsys.readouterr().out

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from trueup.adversaries import SUITE, SidePush, bernoulli
+from trueup.baselines import BlumMansour
 from trueup.errors import InvalidArgument
 from trueup.losses import Absolute
 from trueup.paper import EfficientPredictor, TruthfulPredictor
@@ -88,5 +89,61 @@ def test_bad_rounds_and_seeds_are_refused():
     class Endless:
         spacing = 1.0
 
+        def predict(self):
+            return None
+
+        def update(self, loss):
+            return None
+
     with pytest.raises(InvalidArgument, match="rounds must be a whole number"):
         play(Endless(), bernoulli(0.5))
+    with pytest.raises(InvalidArgument, match="forecaster must be a forecaster, got 3"):
+        play(3, bernoulli(0.5))
+    with pytest.raises(InvalidArgument, match="opponent must be an adversary or a sequence"):
+        play(EfficientPredictor(10), None)
+    with pytest.raises(InvalidArgument, match="predictor must be a truthful predictor"):
+        play_reversed(EfficientPredictor(10), bernoulli(0.5))
+
+
+def test_a_run_that_cannot_end_does_not_begin():
+    """A partly used predictor plays what it has left, and no more."""
+    predictor = EfficientPredictor(10)
+    assert play(predictor, bernoulli(0.5), 4).rounds == 4
+    with pytest.raises(InvalidArgument, match="rounds must be at most the 6 that are left, got 7"):
+        play(predictor, bernoulli(0.5), 7)
+    assert predictor.played == 4
+    assert play(predictor, bernoulli(0.5)).rounds == 6
+
+
+def test_an_adversary_cannot_write_into_the_run():
+    """What it is shown are copies, read-only, without the forecaster behind them."""
+
+    class Meddler(SidePush):
+        def law(self, view):
+            for part in (view.support, view.probabilities):
+                with pytest.raises(ValueError, match="read-only"):
+                    part[:] = 0.5
+            assert not hasattr(view.history, "add")
+            assert not hasattr(view.cell_gains, "__self__")
+            assert len(view.history) == view.round
+            if view.round:
+                mixture, _ = view.history.last()
+                mixture.support[:] = 0.123
+            return super().law(view)
+
+    meddled = play(EfficientPredictor(30, seed=2), Meddler())
+    plain = play(EfficientPredictor(30, seed=2), SidePush())
+
+    np.testing.assert_array_equal(meddled.forecasts, plain.forecasts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_seeds_share_no_coin(seed):
+    """The draw of a forecaster says nothing about an adversary with the same seed."""
+    agree = [
+        (run := play(BlumMansour(2, s, points=2), bernoulli(0.5), seed=s)).forecasts[0]
+        == run.losses[0].v
+        for s in range(200 * seed, 200 * seed + 200)
+    ]
+
+    assert 60 < sum(agree) < 140

@@ -97,7 +97,7 @@ def test_swap_regret_grows_like_the_square_root_and_not_like_t():
     few, many = (
         np.mean(
             [
-                pseudo_swap_regret(play(EfficientPredictor(rounds, 0.05, seed), SidePush())).total
+                pseudo_swap_regret(play(EfficientPredictor(rounds, 0.05, seed), SidePush()))
                 for seed in range(2)
             ]
         )

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup._types import Loss
+from trueup import _validation as check
 from trueup.adversaries._laws import FiniteLaw, Law
 from trueup.adversaries._oblivious import _OfProperty, point
 from trueup.adversaries._protocol import View
+from trueup.protocols import Loss
 
 JUST = 1e-9
 
@@ -19,6 +20,9 @@ class NearUniform(_OfProperty):
     """Two outcomes 1/2 apart, the slightly likelier one at the mean forecast."""
 
     epsilon: float = 0.01
+
+    def __post_init__(self) -> None:
+        check.unit("2 * epsilon", 2 * self.epsilon)
 
     def law(self, view: View) -> Law:
         """Return the two-point law around the mean of the mixture."""

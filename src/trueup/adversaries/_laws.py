@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import Distribution, FloatArray, Loss, Property
 from trueup.distributions import FromCdf, Piecewise, mix
 from trueup.errors import InvalidArgument
 from trueup.losses import v_shaped
 from trueup.properties import Expectile, Mean, Median, Quantile
+from trueup.protocols import Distribution, FloatArray, Loss, Property
 
 
 class Law(Protocol):

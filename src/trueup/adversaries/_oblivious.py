@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Property
 from trueup.adversaries._laws import FiniteLaw, Law, OutcomeLaw
 from trueup.adversaries._protocol import Adversary, View
 from trueup.distributions import Piecewise, discrete
 from trueup.distributions import uniform as uniform_law
 from trueup.errors import InvalidArgument
-from trueup.losses import Absolute, Huber, Linear, PiecewiseLinear, Pinball, Scaled, Squared
+from trueup.losses import (
+    Absolute,
+    Huber,
+    Linear,
+    PiecewiseLinear,
+    Pinball,
+    Scaled,
+    Squared,
+    refuse_wrong,
+)
 from trueup.properties import Median
+from trueup.protocols import FloatArray, Loss, Property
 
 BETA_STEPS = 128
 INSIDE = 1e-6  # of a gap, on either side
@@ -73,6 +82,7 @@ class Independent(_OfProperty):
 
 def bernoulli(probability: float, wanted: Property | None = None) -> Independent:
     """Return outcomes 1 with the given probability, else 0."""
+    probability = check.unit("probability", probability)
     law = discrete([0.0, 1.0], [1 - probability, probability])
     return Independent(wanted or Median(), law, f"bernoulli({probability})")
 
@@ -101,6 +111,7 @@ def two_point(
     low: float, high: float, probability: float, wanted: Property | None = None
 ) -> Independent:
     """Return outcomes at `high` with the given probability, else at `low`."""
+    probability = check.unit("probability", probability)
     law = discrete([low, high], [1 - probability, probability])
     return Independent(wanted or Median(), law, f"two_point({low}, {high}, {probability})")
 
@@ -114,6 +125,9 @@ class Midpoint(_OfProperty):
     """
 
     moves: int = 0
+
+    def __post_init__(self) -> None:
+        check.integer("moves", self.moves, at_least=0)
 
     def law(self, view: View) -> Law:
         """Return the certain outcome in the middle of a gap."""
@@ -139,6 +153,10 @@ class RotatingBins(_OfProperty):
     places: int = 8
     epsilon: float = 0.01
 
+    def __post_init__(self) -> None:
+        check.integer("places", self.places, at_least=1)
+        check.unit("2 * epsilon", 2 * self.epsilon)
+
     def law(self, view: View) -> Law:
         """Return the near-uniform law on this round's pair."""
         low = (view.round % self.places) / (2 * self.places)
@@ -152,6 +170,10 @@ class RegimeShift(_OfProperty):
 
     regimes: int = 8
     noise: float = 0.1
+
+    def __post_init__(self) -> None:
+        check.integer("regimes", self.regimes, at_least=1)
+        check.open_unit("2 * noise", 2 * self.noise)
 
     def reset(self, rounds: int, seed: int) -> None:
         """Draw the levels."""
@@ -171,6 +193,10 @@ class Drift(_OfProperty):
     waves: float = 3.0
     noise: float = 0.1
 
+    def __post_init__(self) -> None:
+        check.finite("waves", self.waves)
+        check.open_unit("2 * noise", 2 * self.noise)
+
     def law(self, view: View) -> Law:
         """Return the uniform law around the level of this round."""
         turn = math.sin(2 * math.pi * self.waves * view.round / self.rounds)
@@ -184,6 +210,9 @@ class ChangeOfWidth(_OfProperty):
     """In turn a certain outcome, two far ones and a uniform one: all scales are needed."""
 
     stretches: int = 12
+
+    def __post_init__(self) -> None:
+        check.integer("stretches", self.stretches, at_least=1)
 
     def law(self, view: View) -> Law:
         """Return the law of this stretch."""
@@ -200,6 +229,9 @@ class GeneralConvex(Adversary):
     """Losses of all kinds, each divided by its Lipschitz constant; the law is one of three."""
 
     choices: int = 3
+
+    def __post_init__(self) -> None:
+        check.integer("choices", self.choices, at_least=1)
 
     def law(self, view: View) -> Law:
         """Return a uniform choice of a few new losses."""
@@ -234,6 +266,10 @@ class Given(Adversary):
     """A fixed sequence of losses."""
 
     losses: Sequence[Loss] = field(default_factory=tuple, repr=False)
+
+    def __post_init__(self) -> None:
+        for loss in self.losses:
+            refuse_wrong(loss)
 
     @property
     def lipschitz(self) -> float:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup._types import FloatArray, Loss
+from trueup._rounds import ADVERSARIES
 from trueup.adversaries._laws import Law
-from trueup.record import Recorder
+from trueup.protocols import FloatArray, Loss
+from trueup.record import History
 
 Gains = Callable[[], tuple[FloatArray, FloatArray]]
 
@@ -22,14 +23,15 @@ class View:
     scales: FloatArray
     probabilities: FloatArray
     spacing: float  # between the forecaster's finest forecasts
-    history: Recorder  # all earlier rounds, with their draws
+    history: History  # all earlier rounds, with their draws
     cell_gains: Gains | None = None  # what the forecaster's evidence gains, outcome by outcome
 
     def median(self) -> float:
         """Return the smallest median of the mixture.
 
+        >>> from trueup.record import Recorder
         >>> half = np.array([0.5, 0.5])
-        >>> View(0, np.array([0.9, 0.1]), half, half, 0.5, Recorder()).median()
+        >>> View(0, np.array([0.9, 0.1]), half, half, 0.5, History(Recorder())).median()
         0.1
         """
         order = np.argsort(self.support, kind="stable")
@@ -61,7 +63,7 @@ class Adversary(ABC):
     def reset(self, rounds: int, seed: int) -> None:
         """Start a run of so many rounds."""
         self.rounds = rounds
-        self.rng = np.random.default_rng((seed, 1))
+        self.rng = np.random.default_rng((ADVERSARIES, seed))
 
     @abstractmethod
     def law(self, view: View) -> Law:

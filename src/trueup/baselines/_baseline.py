@@ -14,9 +14,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from trueup import _validation as check
-from trueup._rounds import draw, run_lipschitz
-from trueup._types import FloatArray, Loss, Mixture
-from trueup.errors import HorizonReached
+from trueup._rounds import draw, remaining, run_lipschitz
+from trueup.protocols import FloatArray, Loss, Mixture
 
 
 class Baseline(ABC):
@@ -40,6 +39,14 @@ class Baseline(ABC):
         self.lipschitz = None if lipschitz is None else check.positive("lipschitz", lipschitz)
         self._played = 0
         self._mixture: Mixture | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(rounds={self.rounds}, seed={self.seed})"
+
+    @property
+    def played(self) -> int:
+        """How many rounds have been played."""
+        return self._played
 
     @property
     @abstractmethod
@@ -72,10 +79,7 @@ class Baseline(ABC):
 
     def _said(self) -> Mixture:
         """Return the mixture of this round, made on first use."""
-        if self._played >= self.rounds:
-            raise HorizonReached(
-                f"All {self.rounds} rounds have been played; make a new forecaster."
-            )
+        remaining(self.rounds, self._played)
         if self._mixture is None:
             support, probabilities = self._mix()
             drawn = draw(probabilities, self.seed, self._played)

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline, root_up, values_at
 from trueup.baselines._stationary import MIXING, stationary_law
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["BlumMansour", "blum_mansour_bound"]
 

@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline, subgradients_at
 from trueup.baselines._blum_mansour import grid_size
 from trueup.baselines._stationary import MIXING, stationary_law
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["CheapBlumMansour", "cheap_blum_mansour_bound"]
 

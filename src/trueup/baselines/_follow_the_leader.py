@@ -13,8 +13,8 @@ not be calibrated: an outcome that always lies on the far side gives it regret o
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline, root_up, values_at
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["FollowTheLeader"]
 

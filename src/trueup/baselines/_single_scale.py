@@ -36,8 +36,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, IntArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline, root_up
+from trueup.protocols import FloatArray, IntArray, Loss, Mixture
 
 __all__ = ["SingleScale", "single_scale_bound"]
 

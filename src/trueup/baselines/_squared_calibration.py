@@ -32,9 +32,9 @@ import math
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline
 from trueup.baselines._stationary import MIXING, stationary_law
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["SquaredCalibration", "squared_calibration_bound"]
 

@@ -10,7 +10,7 @@ so the pseudo swap regret is at most the sum of the learners' own regrets.
 
 import numpy as np
 
-from trueup._types import FloatArray
+from trueup.protocols import FloatArray
 
 MIXING = 1e-10  # makes the law unique; far above rounding, and costs at most MIXING per round
 

@@ -28,8 +28,8 @@ import math
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline, root_up, subgradients_at
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["TreeSwap", "tree_swap_bound"]
 

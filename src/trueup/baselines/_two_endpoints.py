@@ -21,8 +21,8 @@ import math
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss, Mixture
 from trueup.baselines._baseline import Baseline
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["TwoEndpoints", "two_endpoints_bound"]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from trueup._types import FloatArray, Loss
 from trueup.adversaries import Adversary
 from trueup.losses import v_shaped
 from trueup.paper import EfficientPredictor
+from trueup.protocols import FloatArray, Loss
 from trueup.replay import play
 
 ROUNDS = 60

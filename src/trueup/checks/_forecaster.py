@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trueup._types import Forecaster, Loss, Mixture
 from trueup.errors import TrueupError
+from trueup.protocols import Forecaster, Loss, Mixture
 
 ROUNDS = 40
 
@@ -27,6 +27,22 @@ class Undefined:
     def slopes(self, forecast: Any) -> tuple[Any, Any]:
         """Return what are not numbers."""
         return self.value(forecast), self.value(forecast)
+
+
+@dataclass(frozen=True)
+class Concave:
+    """A function whose slopes fall: not a loss."""
+
+    lipschitz: float = 1e-3
+
+    def value(self, forecast: Any) -> Any:
+        """Return the distance to 1/2, with a minus sign."""
+        return -self.lipschitz * np.abs(np.asarray(forecast) - 0.5)
+
+    def slopes(self, forecast: Any) -> tuple[Any, Any]:
+        """Return its slopes."""
+        side = -self.lipschitz * np.sign(np.asarray(forecast) - 0.5)
+        return side, side
 
 
 def check_forecaster(make: Callable[[], Forecaster], losses: Sequence[Loss]) -> None:
@@ -84,7 +100,7 @@ def _check_mixture(mixture: Mixture, name: str) -> None:
 
 def _check_refusals(forecaster: Forecaster, before: Mixture, name: str) -> None:
     """A wrong loss is refused with an error of ours and changes nothing."""
-    for wrong in (None, 0.5, Undefined()):
+    for wrong in (None, 0.5, Undefined(), Concave()):
         try:
             forecaster.update(wrong)  # type: ignore[arg-type]
         except TrueupError:

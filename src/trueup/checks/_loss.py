@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from trueup._types import Loss
 from trueup.errors import InvalidArgument
 from trueup.losses import v_shaped
+from trueup.protocols import Loss
 
 GRID = np.linspace(0.0, 1.0, 257)
 REBUILT_TO = 1e-9

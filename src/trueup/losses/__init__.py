@@ -9,7 +9,7 @@ is the steepest one allowed: `slopes(0)[0] == -lipschitz` and `slopes(1)[1] == l
 what makes (1 + slope) / 2 of a 1-Lipschitz loss a CDF on [0, 1] (lemma 2.1 of the paper).
 """
 
-from trueup.losses._convex import Convex, Scaled
+from trueup.losses._convex import Convex, Scaled, pieces_of, refuse_wrong
 from trueup.losses._piecewise import Linear, Pieces, PiecewiseLinear
 from trueup.losses._pointed import Absolute, AsymmetricSquared, Huber, Pinball, Squared
 from trueup.losses._v_shaped import VShaped, v_shaped
@@ -26,5 +26,7 @@ __all__ = [
     "Scaled",
     "Squared",
     "VShaped",
+    "pieces_of",
+    "refuse_wrong",
     "v_shaped",
 ]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray, Loss
 from trueup.errors import InvalidArgument
 from trueup.losses._piecewise import Pieces, checked, like, with_ends
+from trueup.protocols import FloatArray, Loss
 
 PROBES = np.linspace(0.0, 1.0, 9)  # where a new loss is looked at, to find a wrong one early
 
@@ -41,6 +41,8 @@ class Convex:
         *,
         lipschitz: float,
     ) -> None:
+        if not callable(value) or not callable(slopes):
+            raise InvalidArgument("value and slopes must be functions of a number.")
         self._value = value
         self._slopes = slopes
         self._lipschitz = check.positive("lipschitz", lipschitz)
@@ -77,6 +79,8 @@ class Convex:
 
     def _both(self, point: float) -> tuple[float, float]:
         answer = self._slopes(point)
+        if isinstance(answer, tuple) and len(answer) != 2:
+            raise check.refuse("slopes", "one number or a pair (left, right)", answer)
         left, right = answer if isinstance(answer, tuple) else (answer, answer)
         return check.finite("slopes", left), check.finite("slopes", right)
 
@@ -118,6 +122,7 @@ class Scaled:
     factor: float
 
     def __post_init__(self) -> None:
+        check.instance("loss", self.loss, Loss, "a loss with value, slopes and lipschitz")
         object.__setattr__(self, "factor", check.positive("factor", self.factor))
 
     @property
@@ -134,13 +139,45 @@ class Scaled:
         left, right = self.loss.slopes(forecast)
         return self.factor * left, self.factor * right
 
-    def pieces(self) -> Pieces:
-        """Return the slope as pieces (of a loss that has them)."""
-        inner: Pieces = self.loss.pieces()  # type: ignore[attr-defined]
-        return Pieces(
-            self.factor * inner.slope,
-            self.factor * inner.curvature,
-            inner.knots,
-            self.factor * inner.jumps,
-            self.factor * inner.bends,
-        )
+
+def pieces_of(loss: Loss) -> Pieces | None:
+    """Return the pieces of a loss, or None for one that is known by functions alone.
+
+    >>> from trueup.losses import Linear
+    >>> pieces_of(Scaled(Linear(2.0), 0.5)).slope
+    1.0
+    """
+    if isinstance(loss, Scaled):
+        inner = pieces_of(loss.loss)
+        if inner is None:
+            return None
+        slope, curvature, knots, jumps, bends = inner
+        k = loss.factor
+        return Pieces(k * slope, k * curvature, knots, k * jumps, k * bends)
+    found: Pieces | None = loss.pieces() if hasattr(loss, "pieces") else None
+    return found
+
+
+def refuse_wrong(loss: Any) -> None:
+    """Refuse what is no loss, and a loss of somebody's own that is visibly not convex or too steep.
+
+    Losses of this package have been checked when they were made. Any other is looked at in a few
+    places; what it does between them is its promise.
+    """
+    check.instance("loss", loss, Loss, "a loss with value, slopes and lipschitz")
+    inner = loss
+    while isinstance(inner, Scaled):
+        inner = inner.loss
+    if isinstance(inner, Convex) or type(inner).__module__.startswith("trueup.losses."):
+        return
+    lipschitz = check.nonnegative("lipschitz", inner.lipschitz)
+    check.vector("values of the loss", inner.value(PROBES))
+    try:
+        left, right = inner.slopes(PROBES)
+    except (TypeError, ValueError):
+        raise InvalidArgument("slopes must be a pair (left, right).") from None
+    left, right = (check.numbers("slopes", side) for side in (left, right))
+    shape = np.broadcast_shapes(left.shape, PROBES.shape)
+    refuse_impossible(
+        PROBES, np.broadcast_to(left, shape), np.broadcast_to(right, shape), lipschitz
+    )

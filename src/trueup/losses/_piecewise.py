@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, FloatArray
 from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, FloatArray
 
 
 class Pieces(NamedTuple):
@@ -27,7 +27,8 @@ class Pieces(NamedTuple):
 
 def checked(forecast: Any) -> FloatArray:
     """Return the forecast as an array, refusing what lies outside [0, 1]."""
-    points = np.asarray(forecast, dtype=np.float64)
+    points = forecast if isinstance(forecast, float) else check.numbers("forecast", forecast)
+    points = np.asarray(points, dtype=np.float64)
     inside = (points >= 0) & (points <= 1)  # NaN fails both
     if not inside.all():
         wrong = float(points[~inside].ravel()[0])

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import Distribution, FloatArray, Loss
 from trueup.distributions import FromCdf, Piecewise
 from trueup.errors import InvalidArgument
-from trueup.losses._convex import refuse_impossible
+from trueup.losses._convex import pieces_of, refuse_impossible
+from trueup.protocols import Distribution, FloatArray, Loss
 
 
 class VShaped(NamedTuple):
@@ -61,16 +61,17 @@ def v_shaped(loss: Loss, lipschitz: float | None = None) -> VShaped:
     >>> 0.9 * (decomposition.expected_distance(0.8) + decomposition.constant)
     0.05
     """
+    check.instance("loss", loss, Loss, "a loss with value, slopes and lipschitz")
     scale = _scale(loss, lipschitz)
     constant = (loss.value(0.0) / scale + loss.value(1.0) / scale - 1) / 2
-    knots = _knots(loss)
-    if knots is None:
+    pieces = pieces_of(loss)
+    if pieces is None:
         law = FromCdf(
             lambda x: (1 + _possible_slopes(loss, x)[1] / scale) / 2,
             lambda x: (1 + _possible_slopes(loss, x)[0] / scale) / 2,
         )
         return VShaped(law, float(constant))
-    nodes = np.unique(np.concatenate([[0.0], knots, [1.0]]))
+    nodes = np.unique(np.concatenate([[0.0], pieces.knots, [1.0]]))
     below, above = loss.slopes(nodes)
     left, right = (1 + below / scale) / 2, (1 + above / scale) / 2
     left[0], right[-1] = 0.0, 1.0
@@ -96,10 +97,3 @@ def _possible_slopes(loss: Loss, points: FloatArray) -> tuple[FloatArray, FloatA
     flat = [np.atleast_1d(np.asarray(part, dtype=np.float64)) for part in (points, left, right)]
     refuse_impossible(flat[0], flat[1], flat[2], loss.lipschitz)
     return left, right
-
-
-def _knots(loss: Any) -> Any:
-    """Where the slope of a loss jumps or bends, or None for a loss that is not piecewise."""
-    if hasattr(loss, "loss") and hasattr(loss, "factor"):
-        return _knots(loss.loss)
-    return loss.pieces().knots if hasattr(loss, "pieces") else None

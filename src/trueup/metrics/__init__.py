@@ -26,6 +26,7 @@ from trueup.metrics._regret import (
     SwapRegret,
     external_regret,
     pseudo_swap_regret,
+    pseudo_swap_regret_by_group,
     swap_regret,
     swap_regret_by_group,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "isotonic_fit",
     "l2_calibration_error",
     "pseudo_swap_regret",
+    "pseudo_swap_regret_by_group",
     "swap_regret",
     "swap_regret_by_group",
     "worst_window_coverage",

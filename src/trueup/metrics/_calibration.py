@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, FloatArray, IntArray, Property
 from trueup.metrics._regret import swap_regret_by_group
 from trueup.properties import Median, Quantile
+from trueup.protocols import ArrayLike, FloatArray, IntArray, Property
 
 __all__ = [
     "BinnedCalibration",
@@ -66,7 +66,7 @@ def identification_calibration_error(
     >>> identification_calibration_error([0.5, 0.5], [0.6, 0.7], Median())
     2.0
     """
-    said, seen = _pair(forecasts, outcomes)
+    said, seen = _pair(forecasts, outcomes, property)
     order = check.positive("order", order)
     _, group, counts = np.unique(said, return_inverse=True, return_counts=True)
     means = np.bincount(group, property.identification(said, seen)) / counts
@@ -107,7 +107,7 @@ def binned_calibration_error(
     >>> result.bins, result.error
     (2, 0.2)
     """
-    said, seen = _pair(forecasts, outcomes)
+    said, seen = _pair(forecasts, outcomes, property)
     group = equal_count_groups(said, check.integer("bins", bins, at_least=1))
     slopes = np.asarray(property.identification(said, seen))
     counts = np.bincount(group)
@@ -163,7 +163,11 @@ def binomial_deviation(count: int, probability: float) -> float:
     return 2 * m * math.exp(log_term)
 
 
-def _pair(forecasts: ArrayLike, outcomes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _pair(
+    forecasts: ArrayLike, outcomes: ArrayLike, wanted: Property | None = None
+) -> tuple[FloatArray, FloatArray]:
+    if wanted is not None:
+        check.instance("property", wanted, Property, "a property such as Median()")
     said = check.unit_vector("forecasts", forecasts)
     seen = check.unit_vector("outcomes", outcomes)
     check.same_length("forecasts and outcomes", said, seen)

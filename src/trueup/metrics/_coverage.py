@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, BoolArray
+from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, BoolArray
 
 __all__ = ["WorstWindow", "coverage", "worst_window_coverage"]
 
@@ -63,12 +64,18 @@ def worst_window_coverage(
 
 def _covered(forecasts: ArrayLike | tuple[ArrayLike, ArrayLike], outcomes: ArrayLike) -> BoolArray:
     seen = check.vector("outcomes", outcomes)
+    if seen.size == 0:
+        raise check.refuse("outcomes", "at least one", 0)
     if isinstance(forecasts, tuple) and len(forecasts) == 2 and np.ndim(forecasts[0]) == 1:
         lower, upper = (check.vector("forecasts", ends) for ends in forecasts)
         check.same_length("lower ends, upper ends and outcomes", lower, upper, seen)
+        crossed = np.flatnonzero(lower > upper)
+        if crossed.size:
+            raise InvalidArgument(
+                f"lower ends must not be above upper ends, got {lower[crossed[0]]} and"
+                f" {upper[crossed[0]]} at index {crossed[0]}."
+            )
         return np.asarray((lower <= seen) & (seen <= upper))
     upper = check.vector("forecasts", forecasts)  # type: ignore[arg-type]
     check.same_length("forecasts and outcomes", upper, seen)
-    if seen.size == 0:
-        raise check.refuse("outcomes", "at least one", 0)
     return np.asarray(seen <= upper)

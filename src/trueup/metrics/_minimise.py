@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup import _validation as check
-from trueup._types import FloatArray, IntArray, Loss, Property
-from trueup.losses import Pieces
+from trueup.losses import Pieces, pieces_of, refuse_wrong
 from trueup.properties import Expectile, Mean, Median, Quantile
+from trueup.protocols import FloatArray, IntArray, Loss, Property
 
 LARGEST_STRETCHES = 1024  # of a sum
 BISECTIONS = 64  # halves [0, 1] below the spacing of floats
@@ -67,6 +66,8 @@ def terms_of_losses(losses: Sequence[Loss]) -> Terms | None:
     """Return the terms of any analytic losses, or None if one is known by functions alone."""
     pieces: list[Pieces] = []
     for loss in losses:
+        refuse_wrong(loss)
+    for loss in losses:
         found = pieces_of(loss)
         if found is None:
             return None
@@ -80,17 +81,6 @@ def terms_of_losses(losses: Sequence[Loss]) -> Terms | None:
         _joined([piece.jumps for piece in pieces]),
         _joined([piece.bends for piece in pieces]),
     )
-
-
-def pieces_of(loss: Loss) -> Pieces | None:
-    """Return the pieces of a loss that has them (a scaled loss has those of what it scales)."""
-    inner = getattr(loss, "loss", loss)
-    if not isinstance(loss, Loss):
-        raise check.refuse("losses", "losses with value, slopes and lipschitz", loss)
-    if not hasattr(inner, "pieces") or not hasattr(loss, "pieces"):
-        return None
-    found: Pieces = loss.pieces()
-    return found
 
 
 def minimisers(terms: Terms, weights: FloatArray, group: IntArray, n_groups: int) -> FloatArray:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, FloatArray, IntArray, Loss, Property
 from trueup.errors import InvalidArgument
 from trueup.metrics._minimise import (
     Terms,
@@ -17,12 +16,14 @@ from trueup.metrics._minimise import (
     terms_of_losses,
     terms_of_outcomes,
 )
+from trueup.protocols import ArrayLike, FloatArray, IntArray, Loss, Property
 from trueup.record import Record
 
 __all__ = [
     "SwapRegret",
     "external_regret",
     "pseudo_swap_regret",
+    "pseudo_swap_regret_by_group",
     "swap_regret",
     "swap_regret_by_group",
 ]
@@ -43,8 +44,8 @@ class SwapRegret(NamedTuple):
 
 
 def swap_regret(
-    forecasts: ArrayLike,
-    losses: Sequence[Loss] | ArrayLike,
+    forecasts: ArrayLike | Record,
+    losses: Sequence[Loss] | ArrayLike | None = None,
     property: Property | None = None,  # noqa: A002 - the word for the idea
     *,
     by: ArrayLike | str = "forecast",
@@ -53,7 +54,8 @@ def swap_regret(
 
     Parameters
     ----------
-    forecasts : array, shape (T,)
+    forecasts : array, shape (T,), or Record
+        A record brings its losses along.
     losses : sequence of losses, or outcomes with shape (T,)
         Outcomes need the `property` that was forecast.
     property : Property, optional
@@ -75,8 +77,8 @@ def swap_regret(
 
 
 def swap_regret_by_group(
-    forecasts: ArrayLike,
-    losses: Sequence[Loss] | ArrayLike,
+    forecasts: ArrayLike | Record,
+    losses: Sequence[Loss] | ArrayLike | None = None,
     property: Property | None = None,  # noqa: A002
     *,
     by: ArrayLike | str = "forecast",
@@ -91,15 +93,14 @@ def swap_regret_by_group(
     >>> swap_regret_by_group([0.0, 0.0, 1.0], [0.5, 1.0, 1.0], Mean()).best
     array([0.75, 1.  ])
     """
-    said = check.unit_vector("forecasts", forecasts)
+    said, listed, terms = _given(forecasts, losses, property)
     groups, group = _grouped(said, by)
-    listed, terms = _terms(said, losses, property)
     return _regrets(groups, group, said, np.ones(said.size), listed, terms)
 
 
 def external_regret(
-    forecasts: ArrayLike,
-    losses: Sequence[Loss] | ArrayLike,
+    forecasts: ArrayLike | Record,
+    losses: Sequence[Loss] | ArrayLike | None = None,
     property: Property | None = None,  # noqa: A002
 ) -> float:
     """Return how much the best single forecast would have saved (negative if it would have cost).
@@ -110,14 +111,13 @@ def external_regret(
     >>> external_regret([0.0, 1.0], [0.0, 1.0], Median())
     -1.0
     """
-    said = check.unit_vector("forecasts", forecasts)
-    listed, terms = _terms(said, losses, property)
+    said, listed, terms = _given(forecasts, losses, property)
     one = np.zeros(said.size, dtype=np.int64)
     result = _regrets(one[:1], one, said, np.ones(said.size), listed, terms, at_least=-np.inf)
     return result.total
 
 
-def pseudo_swap_regret(record: Record) -> SwapRegret:
+def pseudo_swap_regret(record: Record) -> float:
     """Return the swap regret of the mixtures of a run, as if each were played in proportion.
 
     The rule is chosen outside the expectation over the draws: for a forecast b it is judged by
@@ -129,15 +129,36 @@ def pseudo_swap_regret(record: Record) -> SwapRegret:
     >>> from trueup.record import Mixture, record_of
     >>> half = np.array([0.5, 0.5])
     >>> ends = Mixture(np.array([0.0, 1.0]), half, half, 0.0)
-    >>> pseudo_swap_regret(record_of([ends, ends], [Absolute(1.0)] * 2)).total
+    >>> pseudo_swap_regret(record_of([ends, ends], [Absolute(1.0)] * 2))
     1.0
     """
+    return pseudo_swap_regret_by_group(record).total
+
+
+def pseudo_swap_regret_by_group(record: Record) -> SwapRegret:
+    """Return pseudo swap regret with the part and the best constant of every forecast.
+
+    `counts` are sums of probabilities.
+    """
+    check.instance("record", record, Record, "a Record")
     rounds = np.repeat(np.arange(record.rounds), np.diff(record.starts))
     groups, group = np.unique(record.support, return_inverse=True)
     terms = terms_of_losses(record.losses)
     flat = None if terms is None else terms.take(rounds)
     listed = None if flat is not None else [record.losses[t] for t in rounds]
     return _regrets(groups, group, record.support, record.probabilities, listed, flat)
+
+
+def _given(
+    forecasts: Any, losses: Any, wanted: Property | None
+) -> tuple[FloatArray, Sequence[Loss] | None, Terms | None]:
+    """Return the forecasts and their losses, from arrays or from a record."""
+    if isinstance(forecasts, Record):
+        if losses is not None or wanted is not None:
+            raise InvalidArgument("losses must be left out where a record brings its own.")
+        forecasts, losses = forecasts.forecasts, forecasts.losses
+    said = check.unit_vector("forecasts", forecasts)
+    return said, *_terms(said, losses, wanted)
 
 
 def _grouped(said: FloatArray, by: ArrayLike | str) -> tuple[Any, IntArray]:
@@ -147,7 +168,11 @@ def _grouped(said: FloatArray, by: ArrayLike | str) -> tuple[Any, IntArray]:
             raise check.refuse("by", "'forecast' or an array of labels", by)
         groups, group = np.unique(said, return_inverse=True)
         return groups, group
-    labels = np.asarray(by)
+    try:
+        labels = np.asarray(by)
+        np.sort(labels, axis=0)
+    except (TypeError, ValueError):
+        raise InvalidArgument("by must be labels of one kind, that can be sorted.") from None
     if labels.ndim not in (1, 2) or len(labels) != said.size:
         raise InvalidArgument(
             f"by must have one label per forecast: {said.size}, got {labels.shape}."
@@ -161,10 +186,13 @@ def _terms(
 ) -> tuple[Sequence[Loss] | None, Terms | None]:
     """Return the losses as a list where they are known by functions alone, else as terms."""
     if wanted is None:
+        if isinstance(losses, str) or not np.iterable(losses):
+            raise check.refuse("losses", "a sequence of losses, or outcomes and a property", losses)
         listed = list(losses)
         check.same_length("forecasts and losses", said, listed)
         terms = terms_of_losses(listed)
         return (listed, None) if terms is None else (None, terms)
+    check.instance("property", wanted, Property, "a property such as Median()")
     outcomes = check.unit_vector("outcomes", losses)
     check.same_length("forecasts and outcomes", said, outcomes)
     terms = terms_of_outcomes(outcomes, wanted)

@@ -22,10 +22,10 @@ from typing import Literal
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import FloatArray
 from trueup.grid import MultiScaleBins
 from trueup.paper._msmwc import master_regret_bound, msmwc_regret_bound
 from trueup.paper._truthful import default_gamma
+from trueup.protocols import FloatArray
 
 __all__ = ["swap_regret_bound", "truthful_swap_regret_bound"]
 
@@ -58,6 +58,8 @@ def swap_regret_bound(
     True
     """
     rounds, failure, bins = _setting(rounds, delta, gamma)
+    if experts not in ("msmwc", "master"):
+        raise check.refuse("experts", "'msmwc' or 'master'", experts)
     regret = msmwc_regret_bound if experts == "msmwc" else master_regret_bound
     n_experts, union = 4 * bins.n_pairs, EVENTS_PER_PAIR * bins.n_pairs
 

@@ -10,8 +10,8 @@ indicator is 0 there, a closed one 1), so the worst outcome against any mixture 
 
 import numpy as np
 
-from trueup._types import Distribution, FloatArray, IntArray
 from trueup.grid import MultiScaleBins
+from trueup.protocols import Distribution, FloatArray, IntArray
 
 
 def expected_claims(

@@ -16,15 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup._types import ArrayLike, FloatArray, IntArray
+from trueup import _validation as check
 from trueup.errors import InvalidArgument, SolverFailed
 from trueup.grid import CLAIMS, MultiScaleBins
 from trueup.paper._claims import gains
+from trueup.protocols import ArrayLike, FloatArray, IntArray
 
 __all__ = ["Solution", "solve_mixture"]
 
 TOLERANCE = 1e-10  # the tightest that HiGHS accepts, relative after the columns are scaled
 DUAL_SIMPLEX = 1
+LARGEST_PROGRAM = 20_000_000  # entries, about 1 GB while it is built
 
 
 class Solution(NamedTuple):
@@ -74,7 +76,12 @@ def solve_mixture(weights: ArrayLike, bins: MultiScaleBins) -> Solution:
 
 
 def _checked_weights(weights: ArrayLike, bins: MultiScaleBins) -> FloatArray:
-    array = np.array(weights, dtype=np.float64)
+    if bins.n_cells * bins.n_pairs > LARGEST_PROGRAM:
+        raise InvalidArgument(
+            f"gamma must leave at most {LARGEST_PROGRAM:.0e} entries in the linear program,"
+            f" got {bins.gamma} with {bins.n_cells} x {bins.n_pairs}."
+        )
+    array = check.numbers("weights", weights)
     shape = (bins.n_pairs, len(CLAIMS))
     if array.shape != shape:
         raise InvalidArgument(f"weights must have shape {shape}, got {array.shape}.")

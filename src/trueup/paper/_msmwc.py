@@ -28,8 +28,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, FloatArray
-from trueup.errors import HorizonReached, InvalidArgument
+from trueup._rounds import remaining
+from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, FloatArray
 
 __all__ = ["MasterMsMwC", "MsMwC", "MsMwCState", "master_regret_bound", "msmwc_regret_bound"]
 
@@ -89,8 +90,9 @@ def msmwc_regret_bound(n_experts: int, rounds: int, squares: ArrayLike) -> Float
     >>> round(float(msmwc_regret_bound(88, 10_000, 2500.0)))
     13255
     """
-    log_size = math.log(n_experts * rounds)
-    second = np.asarray(squares, dtype=np.float64)
+    n_experts = check.integer("n_experts", n_experts, at_least=1)
+    log_size = math.log(n_experts * check.integer("rounds", rounds, at_least=2))
+    second = check.numbers("squares", squares)
     linear = 64 * log_size + 64 * math.log(n_experts) + 66.5
     return np.asarray(65.01 * np.sqrt(log_size * second) + linear)
 
@@ -106,9 +108,10 @@ def master_regret_bound(n_experts: int, rounds: int, squares: ArrayLike) -> Floa
     >>> round(float(master_regret_bound(88, 10_000, 2500.0)))
     1847
     """
-    rates = master_rates(rounds)
+    n_experts = check.integer("n_experts", n_experts, at_least=1)
+    rates = master_rates(check.integer("rounds", rounds, at_least=2))
     total = float((rates**2).sum())
-    second = np.asarray(squares, dtype=np.float64)[..., None]
+    second = check.numbers("squares", squares)[..., None]
     price = (math.log(n_experts) / 2 + np.log(total / rates**2)) / rates
     bounds = price + 64 * rates * second + rates.sum() / total
     return np.asarray(bounds.min(axis=-1))
@@ -156,8 +159,7 @@ class MsMwC:
     def update(self, rewards: ArrayLike) -> None:
         """Learn the rewards of this round, each in [-1, 1]."""
         array = _checked_rewards(rewards, self.n_experts)
-        if self._played >= self.rounds:
-            raise HorizonReached(f"All {self.rounds} rounds have been played; make new experts.")
+        remaining(self.rounds, self._played)
         self._state = update(self._state, array, rounds=self.rounds)
         self._played += 1
 
@@ -198,8 +200,7 @@ class MasterMsMwC:
     def update(self, rewards: ArrayLike) -> None:
         """Learn the rewards of this round, each in [-1, 1]."""
         losses = -_checked_rewards(rewards, self.n_experts)
-        if self._played >= self.rounds:
-            raise HorizonReached(f"All {self.rounds} rounds have been played; make new experts.")
+        remaining(self.rounds, self._played)
         met = np.exp(self._log_experts) @ losses  # g_k, the loss of each learner
         corrected = met + CORRECTION * self._rates * met**2
         self._log_masters = _log_normalised(self._log_masters, self._rates, corrected)

@@ -16,9 +16,8 @@ from typing import Literal
 import numpy as np
 
 from trueup import _validation as check
-from trueup._rounds import draw, run_lipschitz
-from trueup._types import FloatArray, Loss, Mixture
-from trueup.errors import HorizonReached
+from trueup._rounds import draw, remaining, run_lipschitz
+from trueup.errors import InvalidArgument
 from trueup.grid import MultiScaleBins
 from trueup.losses import v_shaped
 from trueup.paper._bound import swap_regret_bound
@@ -26,6 +25,7 @@ from trueup.paper._claims import expected_claims, gains
 from trueup.paper._linear_program import Solution, solve_mixture
 from trueup.paper._msmwc import MasterMsMwC, MsMwC
 from trueup.paper._truthful import default_gamma
+from trueup.protocols import FloatArray, Loss, Mixture
 
 __all__ = ["EfficientPredictor"]
 
@@ -83,6 +83,17 @@ class EfficientPredictor:
         self._played = 0
         self._solution: Solution | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"EfficientPredictor(rounds={self.rounds}, delta={self.delta}, seed={self.seed},"
+            f" gamma={self.bins.gamma}, lipschitz={self.lipschitz}, experts={self.experts!r})"
+        )
+
+    @property
+    def played(self) -> int:
+        """How many rounds have been played."""
+        return self._played
+
     @property
     def spacing(self) -> float:
         """Gamma, the distance between the finest bins."""
@@ -95,10 +106,7 @@ class EfficientPredictor:
 
     def solution(self) -> Solution:
         """Return this round's mixture over pairs with its certificate (steps 1 and 2)."""
-        if self._played >= self.rounds:
-            raise HorizonReached(
-                f"All {self.rounds} rounds have been played; make a new predictor."
-            )
+        remaining(self.rounds, self._played)
         if self._solution is None:
             self._solution = solve_mixture(self.weights, self.bins)
         return self._solution
@@ -107,11 +115,9 @@ class EfficientPredictor:
         """Return this round's mixture and the forecast drawn from it (step 3)."""
         solution = self.solution()
         drawn = draw(solution.probabilities, self.seed, self._played)
+        said = float(solution.support[drawn])
         return Mixture(
-            solution.support,
-            solution.scales,
-            solution.probabilities,
-            float(solution.support[drawn]),
+            solution.support.copy(), solution.scales.copy(), solution.probabilities.copy(), said
         )
 
     def update(self, loss: Loss) -> None:
@@ -136,9 +142,12 @@ class EfficientPredictor:
     def swap_regret_bound(self) -> float:
         """Return the bound on swap regret after all rounds, in natural units.
 
-        It holds with probability 1 - delta; see `trueup.paper.swap_regret_bound`.
+        It holds with probability 1 - delta; see `trueup.paper.swap_regret_bound`. The Lipschitz
+        constant must be known: given, or taken from the first loss.
         """
+        if self.lipschitz is None:
+            raise InvalidArgument("lipschitz must be given, or learned from a first loss.")
         bound = swap_regret_bound(
             self.rounds, self.delta, gamma=self.bins.gamma, experts=self.experts
         )
-        return bound * (self.lipschitz or 1.0)
+        return bound * self.lipschitz

@@ -1,8 +1,8 @@
 """The truthful predictor for the order-reversed game (section 3.2, lemma 3.4).
 
 Here the adversary moves first: it shows the law of the loss to come, the predictor answers with
-one bin. It is not a forecaster for real use; it is the proof that an answer to every law exists,
-it is the oracle of the efficient algorithm, and its swap regret is the floor to compare with.
+one bin. It is not a forecaster for real use: it is the proof that an answer to every law exists,
+and its swap regret shows what the bins cost when nothing has to be learned.
 """
 
 import math
@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import Distribution, FloatArray
-from trueup.errors import HorizonReached
+from trueup._rounds import remaining
 from trueup.grid import MultiScaleBins
+from trueup.losses import refuse_wrong
 from trueup.paper._claims import expected_claims
 from trueup.paper._width import Width, width
+from trueup.protocols import Distribution, FloatArray, Loss
 
 __all__ = ["TruthfulForecast", "TruthfulPredictor", "default_gamma", "truthful_pair"]
 
@@ -102,24 +103,30 @@ class TruthfulPredictor:
         self._played = 0
 
     @property
+    def played(self) -> int:
+        """How many rounds have been played."""
+        return self._played
+
+    @property
     def spacing(self) -> float:
         """Gamma, the distance between the finest bins."""
         return self.bins.gamma
 
     def predict(self, law: Distribution) -> TruthfulForecast:
         """Return the truthful bin for a law of v (the mixture of the losses' decompositions)."""
-        if self._played >= self.rounds:
-            raise HorizonReached(
-                f"All {self.rounds} rounds have been played; make a new predictor."
-            )
+        remaining(self.rounds, self._played)
         found = width(law, self.bins.gamma)
         pair = _answer(self.bins, law, found)
         return TruthfulForecast(float(self.bins.bin[pair]), float(self.bins.scale[pair]), found)
 
-    def update(self, loss: object) -> None:
+    def update(self, loss: Loss) -> None:
         """Count the round; a truthful predictor has nothing to learn."""
-        del loss
+        remaining(self.rounds, self._played)
+        refuse_wrong(loss)
         self._played += 1
+
+    def __repr__(self) -> str:
+        return f"TruthfulPredictor({self.rounds}, {self.delta}, gamma={self.bins.gamma})"
 
     def claims(self, law: Distribution) -> FloatArray:
         """Return E h under `law` for every pair, shape (n_pairs, 4): the four claims."""

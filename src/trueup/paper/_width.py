@@ -8,7 +8,7 @@ one w in [gamma, 1] that is a difference beta - alpha of a (1/2 + gamma/(2w))- a
 from typing import NamedTuple
 
 from trueup import _validation as check
-from trueup._types import Distribution
+from trueup.protocols import Distribution
 
 __all__ = ["Width", "quantile_set", "width"]
 
@@ -41,7 +41,9 @@ def width(distribution: Distribution, gamma: float) -> Width:
     """Return the gamma-width of a distribution and one valid (alpha, beta).
 
     The largest difference of the two quantile sets never rises with w, so w is where it crosses
-    the diagonal: bisection down to neighbouring floats (the proof of lemma 3.2).
+    the diagonal: bisection down to neighbouring floats (the proof of lemma 3.2). alpha and beta
+    are quantiles of the two levels at the exact w, which may lie between two floats; at the float
+    returned the levels differ from theirs by rounding.
 
     Examples
     --------
@@ -52,6 +54,7 @@ def width(distribution: Distribution, gamma: float) -> Width:
     Width(w=0.5, alpha=0.25, beta=0.75)
     """
     gamma = check.half_open_unit("gamma", gamma)
+    check.instance("distribution", distribution, Distribution, "a distribution with quantile_set")
     low, high = gamma, 1.0
     if high <= _largest_difference(distribution, gamma, high):
         low = high

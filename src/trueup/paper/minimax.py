@@ -41,8 +41,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import ArrayLike, FloatArray, IntArray
 from trueup.errors import InvalidArgument
+from trueup.protocols import ArrayLike, FloatArray, IntArray
 
 __all__ = ["Game", "Strategies", "solve", "value"]
 

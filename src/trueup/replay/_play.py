@@ -5,16 +5,17 @@ the draw only afterwards. `play_reversed` is the order-reversed game of the pape
 comes first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 
 import numpy as np
 
 from trueup import _validation as check
-from trueup._types import Forecaster, Loss, Mixture
+from trueup._rounds import LAWS, remaining
 from trueup.adversaries import Adversary, Given, View
 from trueup.paper import TruthfulPredictor
-from trueup.record import Record, Recorder
+from trueup.protocols import FloatArray, Forecaster, Loss, Mixture
+from trueup.record import History, Record, Recorder
 
 __all__ = ["play", "play_reversed"]
 
@@ -34,7 +35,7 @@ def play(
         It goes on learning from where it is; make a new one for a new run.
     opponent : Adversary or sequence of losses
     rounds : int, optional
-        How many; by default as many as losses are given, or as the forecaster was made for.
+        How many; by default as many as losses are given, or as the forecaster has left.
     seed : int
         Of the adversary and its draws.
 
@@ -46,10 +47,11 @@ def play(
     >>> record.rounds
     20
     """
-    adversary = opponent if isinstance(opponent, Adversary) else Given(tuple(opponent))
+    check.instance("forecaster", forecaster, Forecaster, "a forecaster")
+    adversary = _adversary(opponent)
     if rounds is None:
-        rounds = len(adversary.losses) if isinstance(adversary, Given) else _horizon(forecaster)
-    recorder, rng, adversary = _start(adversary, rounds, seed)
+        rounds = len(adversary.losses) if isinstance(adversary, Given) else _left(forecaster)
+    recorder, rng, adversary = _start(forecaster, adversary, rounds, seed)
     for number in range(rounds):
         mixture = forecaster.predict()
         view = _view(number, mixture, forecaster.spacing, recorder, forecaster)
@@ -74,8 +76,9 @@ def play_reversed(
     >>> record.rounds
     20
     """
-    rounds = predictor.rounds if rounds is None else rounds
-    recorder, rng, adversary = _start(adversary, rounds, seed)
+    check.instance("predictor", predictor, TruthfulPredictor, "a truthful predictor")
+    rounds = _left(predictor) if rounds is None else rounds
+    recorder, rng, adversary = _start(predictor, _adversary(adversary), rounds, seed)
     mixture = _said(0.5, predictor.spacing)
     for number in range(rounds):
         law = adversary.law(_view(number, mixture, predictor.spacing, recorder, None))
@@ -88,18 +91,30 @@ def play_reversed(
     return recorder.record()
 
 
+def _adversary(opponent: Adversary | Sequence[Loss]) -> Adversary:
+    if isinstance(opponent, Adversary):
+        return opponent
+    check.instance("opponent", opponent, Sequence, "an adversary or a sequence of losses")
+    return Given(tuple(opponent))
+
+
 def _start(
-    adversary: Adversary, rounds: int, seed: int
+    forecaster: object, adversary: Adversary, rounds: int, seed: int
 ) -> tuple[Recorder, np.random.Generator, Adversary]:
+    """Refuse what cannot be played to its end, before the first round."""
     rounds = check.integer("rounds", rounds, at_least=1)
     seed = check.integer("seed", seed, at_least=0)
+    if hasattr(forecaster, "rounds") and rounds > _left(forecaster):
+        raise check.refuse("rounds", f"at most the {_left(forecaster)} that are left", rounds)
     own = deepcopy(adversary)
     own.reset(rounds, seed)
-    return Recorder(), np.random.default_rng((seed, 0)), own
+    return Recorder(), np.random.default_rng((LAWS, seed)), own
 
 
-def _horizon(forecaster: Forecaster) -> int:
-    return check.integer("rounds", getattr(forecaster, "rounds", None), at_least=1)
+def _left(forecaster: object) -> int:
+    """How many rounds a forecaster with a horizon can still play."""
+    rounds = check.integer("rounds", getattr(forecaster, "rounds", None), at_least=1)
+    return remaining(rounds, getattr(forecaster, "played", 0))
 
 
 def _said(forecast: float, scale: float) -> Mixture:
@@ -109,14 +124,16 @@ def _said(forecast: float, scale: float) -> Mixture:
 def _view(
     number: int, mixture: Mixture, spacing: float, history: Recorder, forecaster: object
 ) -> View:
-    """Everything of the round but the draw."""
-    inside: Callable[..., object] | None = getattr(forecaster, "cell_gains", None)
-    return View(
-        number,
-        mixture.support,
-        mixture.scales,
-        mixture.probabilities,
-        spacing,
-        history,
-        inside,  # type: ignore[arg-type]
-    )
+    """Everything of the round but the draw, in copies that cannot be written to."""
+    parts = [part.copy() for part in (mixture.support, mixture.scales, mixture.probabilities)]
+    for part in parts:
+        part.flags.writeable = False
+    inside = getattr(forecaster, "cell_gains", None)
+
+    def shown() -> tuple[FloatArray, FloatArray]:
+        """Hand over the numbers, not the forecaster."""
+        cells, values = inside()  # type: ignore[misc]
+        return cells, values
+
+    gains = None if inside is None else shown
+    return View(number, parts[0], parts[1], parts[2], spacing, History(history), gains)

@@ -53,6 +53,7 @@ class Loss(Protocol):
         ...
 
 
+@runtime_checkable
 class Distribution(Protocol):
     """A distribution of v on [0, 1]."""
 
@@ -96,6 +97,7 @@ class Mixture(NamedTuple):
     value: float  # the draw; an adversary never sees it before it has chosen its loss
 
 
+@runtime_checkable
 class Forecaster(Protocol):
     """A predictor or a baseline: it forecasts, then learns from the loss of the round."""
 
@@ -113,6 +115,7 @@ class Forecaster(Protocol):
         ...
 
 
+@runtime_checkable
 class Property(Protocol):
     """A statistic of an outcome's distribution that is the best forecast under some loss."""
 
