@@ -56,6 +56,25 @@ def test_a_law_known_by_its_cdf_agrees_with_the_exact_one():
             )
 
 
+def test_jumps_do_not_hide_from_the_quadrature():
+    """Equal jumps in mirrored places cancel in one cut of a panel; many pairs, and triples."""
+    rng = np.random.default_rng(5)
+    for _ in range(120):
+        points = np.round(rng.uniform(size=rng.integers(2, 4)), 2)
+        law = discrete(points, np.full(points.size, 1 / points.size))
+        blind = FromCdf(law.cdf, law.cdf_left)
+        for x in (0.0, 0.5, 1.0):
+            assert blind.expected_distance(x) == pytest.approx(law.expected_distance(x), abs=1e-9)
+
+
+def test_a_noisy_cdf_is_integrated_in_bounded_time():
+    """Noise above the tolerance is not chased for ever, and the value is right to its size."""
+    rng = np.random.default_rng(6)
+    blind = FromCdf(lambda x: np.clip(x + 1e-9 * rng.uniform(size=np.shape(x)), 0, 1))
+
+    assert blind.expected_distance(0.0) == pytest.approx(0.5, abs=1e-8)
+
+
 def test_a_mixture_averages_the_cdfs():
     """Of exact laws and of a law known by its CDF."""
     first, second = discrete([0.25], [1.0]), uniform(0.5, 1.0)

@@ -128,6 +128,18 @@ def test_a_users_function_agrees_with_the_analytic_loss():
     np.testing.assert_array_equal(own.slopes(GRID), huber.slopes(GRID))
 
 
+def test_the_outer_slopes_of_a_users_function_are_not_used():
+    """They may be anything, and pairs may be lists."""
+    half = Convex(
+        lambda p: p * p / 2,
+        lambda p: [-math.inf if p == 0 else p, math.nan if p == 1 else p],
+        lipschitz=1.0,
+    )
+
+    assert half.slopes(0.0) == (-1.0, 0.0)
+    assert half.slopes(1.0) == (1.0, 1.0)
+
+
 BAD = [
     (lambda: Absolute(math.nan), "v must be finite, got nan"),
     (lambda: Absolute(math.inf), "v must be finite, got inf"),
@@ -150,6 +162,12 @@ BAD = [
     (lambda: Convex(lambda p: math.nan, lambda p: 0.0, lipschitz=1), "value must be finite"),
     (lambda: Convex(lambda p: p, lambda p: (1.0, 0.5), lipschitz=1), "non-decreasing"),
     (lambda: Convex(lambda p: p, lambda p: 1.0, lipschitz=0), "lipschitz must be above 0"),
+    (
+        lambda: Convex(lambda p: -p * p, lambda p: p, lipschitz=1),
+        "value must have the slopes given",
+    ),
+    (lambda: Huber(1.0, 1e-12), "delta must be at least 1e-06"),
+    (lambda: Scaled(Squared(0.3), 1e308), "factor times lipschitz must be finite"),
     (lambda: Absolute(0.5).value(1.2), r"forecast must be inside the interval \[0, 1\], got 1.2"),
     (lambda: Absolute(0.5).slopes([0.1, math.nan]), "forecast must be inside .*, got nan"),
 ]

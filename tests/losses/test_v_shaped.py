@@ -59,13 +59,33 @@ def test_smooth_losses_are_rebuilt_to_1e_9(loss):
     np.testing.assert_allclose(rebuilt(loss), loss.value(GRID), rtol=0, atol=1e-9)
 
 
-def test_swapping_the_limits_of_the_cdf_does_not_rebuild_a_kink():
-    """A broken decomposition, with the CDF of the negated loss, is seen."""
+def test_the_law_of_another_level_does_not_rebuild_the_loss():
+    """A broken decomposition is seen."""
     loss = Pinball(0.3, 0.9)
     law = v_shaped(Pinball(0.3, 0.1))
     wrong = loss.lipschitz * (law.expected_distance(GRID) + law.constant)
 
     assert np.abs(wrong - loss.value(GRID)).max() > 0.1
+
+
+def test_functions_with_kinks_anywhere_are_rebuilt():
+    """Two kinks in mirrored places, and slopes by finite differences."""
+    kinks = Convex(
+        lambda p: (abs(p - 0.48) + abs(p - 0.51)) / 2,
+        lambda p: (((p > 0.48) + (p > 0.51)) - 1.0, ((p >= 0.48) + (p >= 0.51)) - 1.0),
+        lipschitz=1.0,
+    )
+
+    def quartic(p):
+        return (p - 0.4) ** 4
+
+    noisy = Convex(quartic, lambda p: (quartic(p + 1e-6) - quartic(p - 1e-6)) / 2e-6, lipschitz=1.0)
+
+    np.testing.assert_allclose(rebuilt(kinks), kinks.value(GRID), rtol=0, atol=1e-9)
+    law, some = v_shaped(noisy), GRID[::500]
+    np.testing.assert_allclose(
+        law.expected_distance(some) + law.constant, noisy.value(some), rtol=0, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("c", [-1.0, -0.25, 0.0, 0.5, 1.0])

@@ -223,6 +223,14 @@ def test_a_scaled_function_of_a_users_own_is_minimised():
     assert swap_regret([0.5], [Scaled(Scaled(own, 0.5), 0.5)]) == pytest.approx(0.01, abs=1e-9)
 
 
+def test_groups_of_different_units_do_not_disturb_each_other():
+    """A group in units of 10^17 beside one in units of 1."""
+    large, small = [Scaled(Absolute(0.3), 1e17)] * 3, [Absolute(0.2), Absolute(0.2), Absolute(0.9)]
+    found = swap_regret_by_group([0.0] * 3 + [1.0] * 3, large + small)
+
+    assert found.regrets[1] == swap_regret([1.0] * 3, small)
+
+
 class Concave:
     """A loss of somebody's own that is none."""
 

@@ -37,13 +37,45 @@ def test_no_outcome_exploits_the_mixture(bins, spread):
 
 
 def test_many_widely_spread_weights_are_solved_to_the_tolerance():
-    """e^(12 N(0, 1)) on a fine grid, by the certificate that comes with the solution."""
-    bins = MultiScaleBins(1 / 32)
-    worst = max(
-        solve_mixture(random_weights(bins, 12.0, seed), bins).relative_gain for seed in range(150)
-    )
+    """e^(12 N(0, 1)), relative to what the columns used could gain: scale is no excuse."""
+    for gamma, seeds in ((1 / 32, 150), (0.05, 400)):
+        bins = MultiScaleBins(gamma)
+        for seed in range(seeds):
+            weights = random_weights(bins, 12.0, seed)
+            solution = solve_mixture(weights, bins)
+            sizes = np.abs(gains(bins, weights)[:, solution.pairs]).max(axis=0)
+            assert solution.gain <= 1e-9 * (solution.probabilities @ sizes)
 
-    assert worst <= 1e-9
+
+def test_a_mixture_that_only_looks_small_is_seen():
+    """The companion: shares in inverse proportion to the columns gain little only in size."""
+    bins = MultiScaleBins(0.0921034)
+    weights = played_weights(bins)[-1]
+    matrix = gains(bins, weights)
+    sizes = np.abs(matrix).max(axis=0)
+    shares = 1 / np.where(sizes > 0, sizes, np.inf)
+    shares /= shares.sum()
+
+    assert (matrix @ shares).max() > 1e-3 * (shares @ sizes)
+
+
+HARD = [
+    (0.05, lambda rng, n: np.exp(12 * rng.normal(size=(n, 4))), 131),
+    (1 / 3, lambda rng, n: 10.0 ** rng.uniform(-12, 0, (n, 4)), 73),
+    (0.05, lambda rng, n: rng.choice([1, 1e-9, 10**-9.5, 1e-10], (n, 4)), 1),
+    (0.125, lambda rng, n: np.full((n, 4), 1e-320), 0),
+    (0.125, lambda rng, n: 10.0 ** rng.uniform(-290, 0, (n, 4)), 2),
+]
+
+
+@pytest.mark.parametrize(("gamma", "draw", "seed"), HARD)
+def test_weights_that_once_failed_are_solved(gamma, draw, seed):
+    """HiGHS alone stopped short of its tolerance on some, or divided by zero."""
+    bins = MultiScaleBins(gamma)
+    solution = solve_mixture(draw(np.random.default_rng(seed), bins.n_pairs), bins)
+
+    assert solution.relative_gain <= 1e-9
+    assert solution.probabilities.sum() == pytest.approx(1)
 
 
 def test_grid_points_never_exceed_the_cells_beside_them():

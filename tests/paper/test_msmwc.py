@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference.experts import msmwc_weights
+from reference.experts import master_weights, msmwc_weights
 from trueup.errors import HorizonReached, InvalidArgument
 from trueup.paper import MasterMsMwC, MsMwC, master_regret_bound, msmwc_regret_bound
 
@@ -67,7 +67,7 @@ REWARDS = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", REWARDS)
 def test_regret_stays_under_the_bound(kind, name):
-    """Against every expert at once, at the second moment of that expert."""
+    """Against every expert at once; lengths at which it bites are in the tests below."""
     found, squares = regret(kind, 1_500, 7, REWARDS[name])
 
     assert np.all(found <= kind(7, 1_500).regret_bound(squares))
@@ -89,15 +89,32 @@ def test_msmwc_keeps_its_bound_where_experts_that_never_learn_do_not():
     assert found[0] < 0.02 * 100_000
 
 
-def test_the_correction_is_what_protects_experts_of_small_second_moment():
-    """Without it (plain multiplicative weights at the same rates) the weights differ."""
-    rewards = [random_rewards(1, 3)(0, None) for _ in range(5)]
-    experts = MsMwC(3, 100)
-    for row in rewards:
-        experts.update(row)
-    plain = np.exp(np.sum(rewards, axis=0) / 64)
+def test_the_master_keeps_its_bound_where_it_bites():
+    """At 5,000 rounds experts that never learn, or learn with the wrong sign, exceed it."""
+    rounds = 5_000
+    found, squares = regret(MasterMsMwC, rounds, 2, one_is_better)
+    backwards = MasterMsMwC(2, rounds)
+    own = 0.0
+    for number in range(rounds):
+        rewards = one_is_better(number, backwards.weights)
+        own += backwards.weights @ rewards
+        backwards.update(-rewards)
 
-    assert np.abs(experts.weights - plain / plain.sum()).max() > 1e-6
+    assert np.all(found <= master_regret_bound(2, rounds, squares))
+    assert rounds - own > master_regret_bound(2, rounds, rounds)
+
+
+def test_the_masters_weights_agree_with_the_bisection_twin():
+    """Both layers, by plain loops; the sum over learners is 1 to rounding."""
+    rng = np.random.default_rng(4)
+    for n_experts, scale in ((2, 1.0), (9, 0.2)):
+        rewards = scale * rng.uniform(-1, 1, (80, n_experts))
+        experts = MasterMsMwC(n_experts, 300)
+        for row in rewards:
+            experts.update(row)
+            assert np.exp(experts._log_masters).sum() == pytest.approx(1, abs=1e-13)
+        expected = master_weights(rewards.tolist(), n_experts, 300)
+        np.testing.assert_allclose(experts.weights, expected, rtol=1e-9)
 
 
 def test_weights_agree_with_the_bisection_twin():

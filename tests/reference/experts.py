@@ -29,3 +29,31 @@ def raised(weights, rates, z, lam, floor):
         max(floor, w * math.exp(eta * (lam - x)))
         for w, eta, x in zip(weights, rates, z, strict=True)
     ]
+
+
+def master_weights(rewards_by_round, n_experts, rounds):
+    """Return the weights of the master over learning rates after the given rounds."""
+    rates = [0.5**k / 32 for k in range(1, math.ceil(math.log2(rounds)) + 1)]
+    total = sum(eta * eta for eta in rates)
+    masters = [eta * eta / total for eta in rates]
+    learners = [[1 / n_experts] * n_experts for _ in rates]
+    for rewards in rewards_by_round:
+        met = [-sum(w * u for w, u in zip(row, rewards, strict=True)) for row in learners]
+        z = [g + 32 * eta * g * g for g, eta in zip(met, rates, strict=True)]
+        low, high = min(z), max(z)
+        for _ in range(200):
+            lam = (low + high) / 2
+            if sum(raised(masters, rates, z, lam, 0.0)) > 1:
+                high = lam
+            else:
+                low = lam
+        masters = raised(masters, rates, z, (low + high) / 2, 0.0)
+        for k, eta in enumerate(rates):
+            raw = [
+                w * math.exp(2 * eta * (u - 64 * eta * u * u))
+                for w, u in zip(learners[k], rewards, strict=True)
+            ]
+            learners[k] = [w / sum(raw) for w in raw]
+    return [
+        sum(m * row[i] for m, row in zip(masters, learners, strict=True)) for i in range(n_experts)
+    ]

@@ -11,6 +11,7 @@ from trueup.errors import InvalidArgument
 from trueup.losses._piecewise import Pieces, checked, like, with_ends
 from trueup.protocols import FloatArray, Loss
 
+VALUE_TOLERANCE = 1e-6  # relative; slopes may be differences of the values
 PROBES = np.linspace(0.0, 1.0, 9)  # where a new loss is looked at, to find a wrong one early
 
 
@@ -46,8 +47,7 @@ class Convex:
         self._value = value
         self._slopes = slopes
         self._lipschitz = check.positive("lipschitz", lipschitz)
-        self.slopes(PROBES)
-        self.value(PROBES)
+        self._refuse_contradiction()
 
     def __repr__(self) -> str:
         return f"Convex({self._value!r}, {self._slopes!r}, lipschitz={self._lipschitz!r})"
@@ -77,12 +77,27 @@ class Convex:
             forecast, points, left.reshape(shape), right.reshape(shape), self._lipschitz
         )
 
+    def _refuse_contradiction(self) -> None:
+        """Refuse values whose steps are not between the slopes at both ends, where one looks."""
+        left, right = self.slopes(PROBES)
+        steps = np.diff(self.value(PROBES)) / np.diff(PROBES)
+        slack = VALUE_TOLERANCE * self._lipschitz
+        wrong = np.flatnonzero((steps < right[:-1] - slack) | (steps > left[1:] + slack))
+        if wrong.size:
+            start, end = PROBES[wrong[0]], PROBES[wrong[0] + 1]
+            raise InvalidArgument(
+                f"value must have the slopes given, got a step of {steps[wrong[0]]} per unit from"
+                f" {start} to {end}, outside its slopes there."
+            )
+
     def _both(self, point: float) -> tuple[float, float]:
         answer = self._slopes(point)
-        if isinstance(answer, tuple) and len(answer) != 2:
+        if np.ndim(answer) > 0 and np.shape(answer) != (2,):
             raise check.refuse("slopes", "one number or a pair (left, right)", answer)
-        left, right = answer if isinstance(answer, tuple) else (answer, answer)
-        return check.finite("slopes", left), check.finite("slopes", right)
+        left, right = answer if np.ndim(answer) else (answer, answer)  # type: ignore[misc]
+        left = -self._lipschitz if point == 0 else check.finite("slopes", left)
+        right = self._lipschitz if point == 1 else check.finite("slopes", right)
+        return left, right
 
 
 def refuse_impossible(
@@ -124,6 +139,7 @@ class Scaled:
     def __post_init__(self) -> None:
         check.instance("loss", self.loss, Loss, "a loss with value, slopes and lipschitz")
         object.__setattr__(self, "factor", check.positive("factor", self.factor))
+        check.finite("factor times lipschitz", self.lipschitz)
 
     @property
     def lipschitz(self) -> float:

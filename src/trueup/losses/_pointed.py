@@ -20,6 +20,8 @@ import numpy as np
 from trueup import _validation as check
 from trueup.losses._piecewise import Pieces, checked, like, with_ends
 
+NARROWEST = 1e-6  # of a Huber loss; below it, v - delta and v + delta lose their digits
+
 
 @dataclass(frozen=True)
 class Absolute:
@@ -177,6 +179,8 @@ class Huber:
     def __post_init__(self) -> None:
         object.__setattr__(self, "v", check.unit("v", self.v))
         object.__setattr__(self, "delta", check.positive("delta", self.delta))
+        if self.delta < NARROWEST:
+            raise check.refuse("delta", f"at least {NARROWEST}", self.delta)
 
     @property
     def lipschitz(self) -> float:

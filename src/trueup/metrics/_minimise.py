@@ -84,7 +84,15 @@ def terms_of_losses(losses: Sequence[Loss]) -> Terms | None:
 
 
 def minimisers(terms: Terms, weights: FloatArray, group: IntArray, n_groups: int) -> FloatArray:
-    """Return the smallest minimiser on [0, 1] of each group's weighted sum, shape (n_groups,)."""
+    """Return the smallest minimiser on [0, 1] of each group's weighted sum, shape (n_groups,).
+
+    Each group is divided by the size of its slopes first, so that running sums over all groups do
+    not carry the rounding of large ones into small ones.
+    """
+    sizes = np.abs(terms.slope) + np.abs(terms.curvature)
+    sizes += sums(terms.owner, np.abs(terms.jump) + np.abs(terms.bend), sizes.size)
+    unit = sums(group, weights * sizes, n_groups)
+    weights = weights / np.where(unit > 0, unit, 1.0)[group]
     slope = sums(group, weights * terms.slope, n_groups)
     curvature = sums(group, weights * terms.curvature, n_groups)
     knot_group, scale = group[terms.owner], weights[terms.owner]

@@ -62,7 +62,8 @@ def swap_regret(
         What was forecast; its loss is used.
     by : "forecast" or array, shape (T,) or (T, k)
         Which rounds the rule must treat alike: those of equal forecasts (the definition), or those
-        with the same label, as for refined forecasts, where the label is the drawn bin.
+        with the same label, as for refined forecasts, where the label is the drawn bin. A label
+        that no constant would have improved on counts 0: the rule may leave it alone.
 
     Examples
     --------

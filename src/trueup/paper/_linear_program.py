@@ -9,7 +9,9 @@ no f_c is larger than in the neighbouring cells. (With rows for the grid points 
 is too weak; the worst outcome lies strictly between them.)
 
 Weights may differ by many powers of ten. So each column is divided by its largest entry before
-solving and the solution is divided back, and the answer is certified on the numbers as given.
+solving and the solution is divided back, and the answer is certified on the numbers as given:
+its gain is at most 1e-9 of what the columns it uses could gain at most. (Weights that differ by
+more than floats can hold are certified relative to the largest weight alone.)
 """
 
 from typing import NamedTuple
@@ -24,8 +26,9 @@ from trueup.protocols import ArrayLike, FloatArray, IntArray
 
 __all__ = ["Solution", "solve_mixture"]
 
-TOLERANCE = 1e-10  # the tightest that HiGHS accepts, relative after the columns are scaled
-DUAL_SIMPLEX = 1
+DUAL, PRIMAL = 1, 4  # simplex strategies of HiGHS
+ATTEMPTS = ((DUAL, 1e-10), (PRIMAL, 1e-10), (DUAL, 1e-9), (DUAL, 1e-7), (PRIMAL, 1e-7))
+ACCEPTED = 1e-9  # gain, relative to the largest entries of the columns that are used
 LARGEST_PROGRAM = 20_000_000  # entries, about 1 GB while it is built
 
 
@@ -62,17 +65,45 @@ def solve_mixture(weights: ArrayLike, bins: MultiScaleBins) -> Solution:
     (True, 1.0)
     """
     checked = _checked_weights(weights, bins)
-    matrix = gains(bins, checked)
+    heaviest = float(checked.max()) or 1.0
+    matrix = gains(bins, checked / heaviest)  # the program is homogeneous
     largest = np.abs(matrix).max(axis=0)
     largest[largest == 0] = 1.0
-    scaled = _solve(matrix / largest)
-    mixture = np.clip(scaled, 0.0, None) / largest
-    mixture /= mixture.max()  # before summing, as the parts may be far apart
-    mixture /= mixture.sum()
+    mixture = _unexploited(matrix, largest)
     pairs = np.flatnonzero(mixture)
     gain = float((matrix @ mixture).max())
-    top = float(checked.max()) or 1.0
-    return Solution(pairs, bins.bin[pairs], bins.scale[pairs], mixture[pairs], gain, gain / top)
+    return Solution(
+        pairs, bins.bin[pairs], bins.scale[pairs], mixture[pairs], gain * heaviest, gain
+    )
+
+
+def _unexploited(matrix: FloatArray, largest: FloatArray) -> FloatArray:
+    """Return a mixture whose gain is at most rounding, relative to the columns it uses.
+
+    A column that is -1 in every cell is the optimum. Otherwise HiGHS is asked in several ways,
+    because on widely spread columns one way may stop short of its tolerance; what counts is the
+    gain. Where all stop short, a column that gains nowhere will do if there is one.
+    """
+    scaled = matrix / largest
+    worst = scaled.max(axis=0)
+    alone = np.asarray(np.arange(worst.size) == worst.argmin(), dtype=np.float64)
+    if worst.min() <= -1:
+        return alone
+    tried = []
+    for strategy, tolerance in ATTEMPTS:
+        solution, status = _solve(scaled, strategy, tolerance)
+        tried.append(status)
+        if solution is None:
+            continue
+        mixture = np.clip(solution, 0.0, None) / largest
+        mixture /= mixture.max()  # before summing, as the parts may be far apart
+        mixture /= mixture.sum()
+        if (matrix @ mixture).max() <= ACCEPTED * (mixture @ largest):
+            return np.asarray(mixture)
+    if worst.min() <= 0:
+        return alone
+    rows, columns = matrix.shape
+    raise SolverFailed(f"HiGHS did not solve a {rows} x {columns} game: {', '.join(tried)}.")
 
 
 def _checked_weights(weights: ArrayLike, bins: MultiScaleBins) -> FloatArray:
@@ -90,8 +121,8 @@ def _checked_weights(weights: ArrayLike, bins: MultiScaleBins) -> FloatArray:
     return array
 
 
-def _solve(matrix: FloatArray) -> FloatArray:
-    """Return x in the simplex that minimises the largest entry of matrix @ x."""
+def _solve(matrix: FloatArray, strategy: int, tolerance: float) -> tuple[FloatArray | None, str]:
+    """Return x in the simplex that minimises the largest entry of matrix @ x, and the status."""
     import highspy  # noqa: PLC0415 - loaded with the first linear program
 
     rows, columns = matrix.shape
@@ -114,14 +145,15 @@ def _solve(matrix: FloatArray) -> FloatArray:
         ("output_flag", False),
         ("threads", 1),
         ("presolve", "off"),
-        ("simplex_strategy", DUAL_SIMPLEX),
-        ("primal_feasibility_tolerance", TOLERANCE),
-        ("dual_feasibility_tolerance", TOLERANCE),
+        ("simplex_strategy", strategy),
+        ("primal_feasibility_tolerance", tolerance),
+        ("dual_feasibility_tolerance", tolerance),
+        ("simplex_iteration_limit", 100_000),
     ):
         solver.setOptionValue(name, value)
     solver.passModel(program)
     solver.run()
     status = solver.getModelStatus()
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise SolverFailed(f"HiGHS did not solve a {rows} x {columns} game: {status.name}.")
-    return np.array(solver.getSolution().col_value)[:columns]
+    solution = np.array(solver.getSolution().col_value)[:columns]
+    usable = solution.size == columns and np.isfinite(solution).all() and solution.max() > 0
+    return (solution if usable else None), status.name

@@ -224,9 +224,11 @@ def _log_normalised(
     for _ in range(STEPS):
         raw = np.exp(log_weights + rates * (lam - corrected))
         excess = float(raw.sum()) - 1
+        if abs(excess) < 1e-15:
+            break
         low, high = (low, lam) if excess > 0 else (lam, high)
         newton = lam - excess / float(rates @ raw)
         previous, lam = lam, newton if low < newton < high else (low + high) / 2
-        if abs(excess) < 1e-15 or lam == previous:
+        if lam == previous or high - low <= 1e-16 * max(abs(low), abs(high)):
             break
     return log_weights + rates * (lam - corrected)

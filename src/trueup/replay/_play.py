@@ -79,7 +79,8 @@ def play_reversed(
     check.instance("predictor", predictor, TruthfulPredictor, "a truthful predictor")
     rounds = _left(predictor) if rounds is None else rounds
     recorder, rng, adversary = _start(predictor, _adversary(adversary), rounds, seed)
-    mixture = _said(0.5, predictor.spacing)
+    spacing = predictor.spacing
+    mixture = _said(min(round(0.5 / spacing) * spacing, 1.0), spacing)  # a place on its grid
     for number in range(rounds):
         law = adversary.law(_view(number, mixture, predictor.spacing, recorder, None))
         forecast = predictor.predict(law.announced())
