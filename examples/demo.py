@@ -10,6 +10,7 @@ import numpy as np
 import trueup as tu
 from trueup.adversaries import JustAbove
 from trueup.baselines import BlumMansour, SingleScale
+from trueup.engine import Engine
 from trueup.losses import Pinball
 from trueup.metrics import binned_calibration_error, coverage, swap_regret
 from trueup.paper import EfficientPredictor
@@ -50,6 +51,7 @@ def main() -> None:
     """Play and print."""
     forecasters: dict[str, Forecaster] = {
         "quantile tracker": Tracker(),
+        "trueup's engine": Engine(seed=1),
         "the paper's predictor": EfficientPredictor(ROUNDS, 0.05, seed=1),
         "Blum-Mansour on a grid": BlumMansour(ROUNDS, seed=1),
         "one scale, fast evidence": SingleScale(ROUNDS, seed=1),

@@ -21,6 +21,7 @@ __all__ = [  # the submodules are loaded on first use
     "baselines",
     "checks",
     "distributions",
+    "engine",
     "errors",
     "grid",
     "losses",

@@ -126,7 +126,7 @@ def test_the_readme_shows_what_the_demo_prints():
     shown, seen = table((ROOT / "README.md").read_text()), table(printed)
 
     assert list(shown) == list(seen)
-    assert len(shown) == 4
+    assert len(shown) == 5
     for name, numbers in shown.items():
         assert numbers[:3] == pytest.approx(seen[name][:3], abs=0.003)
         assert numbers[3] == pytest.approx(seen[name][3], rel=0.05, abs=1)
