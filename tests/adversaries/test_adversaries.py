@@ -174,6 +174,16 @@ def test_the_property_can_be_chosen():
     assert adversary.lipschitz == 0.9
 
 
+@pytest.mark.parametrize("wrong", [3, "median", tu.Median], ids=repr)
+def test_what_is_no_property_is_refused_at_once(wrong):
+    """By every adversary that has one, before a round is played."""
+    kinds = {type(a) for a in SUITE if hasattr(a, "wanted")}
+    assert len(kinds) >= 12
+    for kind in kinds:
+        with pytest.raises(InvalidArgument, match="wanted must be a property"):
+            kind(wanted=wrong)
+
+
 def test_a_view_does_not_show_the_draw():
     """What the adversary gets in a round is the same for seeds that draw differently."""
     seen = []

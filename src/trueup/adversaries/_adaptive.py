@@ -22,6 +22,7 @@ class NearUniform(_OfProperty):
     epsilon: float = 0.01
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.unit("2 * epsilon", 2 * self.epsilon)
 
     def law(self, view: View) -> Law:

@@ -54,6 +54,9 @@ class _OfProperty(Adversary):
 
     wanted: Property = field(default_factory=Median)
 
+    def __post_init__(self) -> None:
+        check.instance("wanted", self.wanted, Property, "a property such as Median()")
+
     @property
     def lipschitz(self) -> float:
         """That of the property's loss."""
@@ -127,6 +130,7 @@ class Midpoint(_OfProperty):
     moves: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.integer("moves", self.moves, at_least=0)
 
     def law(self, view: View) -> Law:
@@ -154,6 +158,7 @@ class RotatingBins(_OfProperty):
     epsilon: float = 0.01
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.integer("places", self.places, at_least=1)
         check.unit("2 * epsilon", 2 * self.epsilon)
 
@@ -172,6 +177,7 @@ class RegimeShift(_OfProperty):
     noise: float = 0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.integer("regimes", self.regimes, at_least=1)
         check.open_unit("2 * noise", 2 * self.noise)
 
@@ -194,6 +200,7 @@ class Drift(_OfProperty):
     noise: float = 0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.finite("waves", self.waves)
         check.open_unit("2 * noise", 2 * self.noise)
 
@@ -212,6 +219,7 @@ class ChangeOfWidth(_OfProperty):
     stretches: int = 12
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check.integer("stretches", self.stretches, at_least=1)
 
     def law(self, view: View) -> Law:
