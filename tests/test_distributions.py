@@ -87,6 +87,14 @@ def test_a_mixture_averages_the_cdfs():
         assert law.cdf(1.0) == 1.0
 
 
+@pytest.mark.parametrize("law", [LAWS[0], uniform(0, 1), FromCdf(lambda x: x**2)], ids=repr)
+def test_a_cdf_answers_on_the_whole_line(law):
+    """0 before the interval and 1 beyond it, as far as one likes."""
+    for f in (law.cdf, law.cdf_left):
+        assert (f(-math.inf), f(-2.0), f(2.0), f(math.inf)) == (0.0, 0.0, 1.0, 1.0)
+        assert f(np.array([-math.inf, math.inf])).tolist() == [0.0, 1.0]
+
+
 def test_samples_follow_the_law():
     """The share of draws up to a point is near the CDF, for every kind of law."""
     rng = np.random.default_rng(4)

@@ -85,7 +85,7 @@ class Piecewise:
         """F on the stretch that starts at node number `place`, by linear interpolation."""
         after = np.minimum(place + 1, self.nodes.size - 1)
         length = np.where(after > place, self.nodes[after] - self.nodes[place], 1.0)
-        share = (points - self.nodes[place]) / length
+        share = (np.clip(points, 0, 1) - self.nodes[place]) / length
         value = self.right[place] + share * (self.left[after] - self.right[place])
         return np.asarray(np.where(after > place, value, 1.0))
 
