@@ -18,7 +18,7 @@ from trueup.adversaries import (
     RotatingBins,
     bernoulli,
 )
-from trueup.distributions import uniform
+from trueup.distributions import mix, uniform
 from trueup.errors import InvalidArgument, TrueupError
 from trueup.grid import MultiScaleBins
 from trueup.losses import Absolute, Convex, Scaled, v_shaped
@@ -39,6 +39,9 @@ BINS = MultiScaleBins(0.25)
 CALLS = {
     "text as a number": (lambda: Absolute("0.5"), "v must be a number, got '0.5'"),
     "truth as a number": (lambda: Absolute(v=True), "v must be a number, got True"),
+    "NumPy's truth as a number": (lambda: Absolute(np.True_), "v must be a number, got"),
+    "a complex number": (lambda: Absolute(np.complex128(0.5 + 1j)), "v must be a number, got"),
+    "an array of one number": (lambda: Absolute(np.array([0.5])), r"v must be a number, got array"),
     "a huge number": (lambda: Absolute(10**400), "v must be finite, got a number too large"),
     "nothing as a number": (lambda: Absolute(None), "v must be a number, got None"),
     "text as a forecast": (lambda: Absolute(0.5).value("a"), "forecast must be numbers, got 'a'"),
@@ -59,6 +62,7 @@ CALLS = {
         lambda: uniform(0, 1).expected_distance(2.0),
         "p must be inside the interval",
     ),
+    "no laws to mix": (lambda: mix([None], [1.0]), "law must be a distribution"),
     "no law": (lambda: width(None, 0.5), "distribution must be a distribution"),
     "no law to answer": (
         lambda: TruthfulPredictor(10).predict(None),
@@ -66,6 +70,7 @@ CALLS = {
     ),
     "no loss to count": (lambda: TruthfulPredictor(10).update(None), "loss must be a loss"),
     "text as weights": (lambda: solve_mixture("a", BINS), "weights must be numbers"),
+    "a number as bins": (lambda: solve_mixture(np.ones((10, 4)), 0.25), "bins must be a Multi"),
     "a grid too fine to solve": (
         lambda: EfficientPredictor(100, gamma=1e-4).predict(),
         "gamma must leave at most",

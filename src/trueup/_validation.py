@@ -13,6 +13,7 @@ from trueup.errors import InvalidArgument
 from trueup.protocols import ArrayLike, FloatArray
 
 SUM_TOLERANCE = 1e-9  # probabilities written with ten digits pass, forgotten ones do not
+NO_NUMBERS = (str, bytes, bool, np.bool_, complex, np.complexfloating)  # though float takes some
 SLOPE_TOLERANCE = 1e-9  # relative; slopes computed by different formulas differ by rounding
 
 
@@ -24,7 +25,7 @@ def refuse(name: str, must: str, got: object) -> InvalidArgument:
 def finite(name: str, value: Any) -> float:
     """Return a finite number."""
     try:
-        if isinstance(value, str | bytes | bool):
+        if isinstance(value, NO_NUMBERS) or np.ndim(value) > 0:
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):

@@ -221,6 +221,8 @@ def mix(laws: Sequence[Distribution], probabilities: ArrayLike) -> Distribution:
     """
     shares = check.probabilities("probabilities", probabilities)
     check.same_length("laws and probabilities", laws, shares)
+    for law in laws:
+        check.instance("law", law, Distribution, "a distribution")
     if all(isinstance(law, Piecewise) for law in laws):
         nodes = np.unique(np.concatenate([law.nodes for law in laws if isinstance(law, Piecewise)]))
         left = sum(share * law.cdf_left(nodes) for law, share in zip(laws, shares, strict=True))

@@ -107,6 +107,7 @@ def _unexploited(matrix: FloatArray, largest: FloatArray) -> FloatArray:
 
 
 def _checked_weights(weights: ArrayLike, bins: MultiScaleBins) -> FloatArray:
+    check.instance("bins", bins, MultiScaleBins, "a MultiScaleBins")
     if bins.n_cells * bins.n_pairs > LARGEST_PROGRAM:
         raise InvalidArgument(
             f"gamma must leave at most {LARGEST_PROGRAM:.0e} entries in the linear program,"
