@@ -55,13 +55,50 @@ def test_the_mixture_is_that_of_the_linear_program():
         predictor.update(loss)
 
 
+def pushed(rounds):
+    """Return a predictor that has learned for so many rounds, with its mixtures and outcomes.
+
+    The outcome is the end that is farther from the likeliest forecast, which makes it mix.
+    """
+    predictor, history = EfficientPredictor(rounds=600, delta=0.05, seed=3), []
+    for _ in range(rounds):
+        mixture = predictor.predict()
+        outcome = 0.0 if mixture.support[mixture.probabilities.argmax()] > 0.5 else 1.0
+        predictor.update(Absolute(outcome))
+        history.append((mixture, outcome))
+    return predictor, history
+
+
+def test_a_claim_is_rewarded_in_proportion_to_its_probability():
+    """Step 5 over rounds with true mixtures; rewards that leave kappa out lead elsewhere."""
+    predictor, history = pushed(160)
+    bins, weighted, plain = predictor.bins, [], []
+    for mixture, outcome in history:
+        rows = np.zeros((2, bins.n_pairs, 4))
+        for b, r, kappa in zip(mixture.support, mixture.scales, mixture.probabilities, strict=True):
+            claims = np.array(claims_at(r, b, bins.gamma, outcome))
+            rows[:, bins.index(r, b)] = kappa * claims, claims
+        weighted.append(rows[0].ravel().tolist())
+        plain.append(rows[1].ravel().tolist())
+    found = predictor.weights.ravel()
+
+    assert sum(mixture.probabilities.max() < 0.9 for mixture, _ in history) > 30
+    np.testing.assert_allclose(found, msmwc_weights(weighted, found.size, 600), rtol=1e-9)
+    assert np.abs(found / msmwc_weights(plain, found.size, 600) - 1).max() > 0.01
+
+
 def test_draws_follow_the_mixture():
     """Step 3: over seeds, each forecast is drawn as often as its probability says."""
-    mixtures = [EfficientPredictor(100, 0.05, seed).predict() for seed in range(400)]
-    first = mixtures[0]
-    for b, probability in zip(first.support, first.probabilities, strict=True):
-        share = np.mean([mixture.value == b for mixture in mixtures])
-        assert share == pytest.approx(probability, abs=0.1)
+    predictor, _ = pushed(160)
+    mixture, said = predictor.predict(), []
+    for seed in range(2_000):
+        predictor.seed = seed
+        said.append(predictor.predict().value)
+
+    assert mixture.probabilities.max() < 0.9
+    for b in np.unique(mixture.support):
+        probability = mixture.probabilities[mixture.support == b].sum()
+        assert np.mean(np.array(said) == b) == pytest.approx(probability, abs=0.05)
 
 
 def test_any_loss_is_divided_by_its_lipschitz_constant():
