@@ -25,7 +25,7 @@ def refuse(name: str, must: str, got: object) -> InvalidArgument:
 def finite(name: str, value: Any) -> float:
     """Return a finite number."""
     try:
-        if isinstance(value, NO_NUMBERS) or np.ndim(value) > 0:
+        if type(value) is not float and (isinstance(value, NO_NUMBERS) or np.ndim(value) > 0):
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
