@@ -22,8 +22,16 @@ from trueup.baselines._baseline import Baseline
 from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
 from trueup.baselines._follow_the_leader import FollowTheLeader
+from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
 from trueup.baselines._single_scale import SingleScale, single_scale_bound
 from trueup.baselines._squared_calibration import SquaredCalibration, squared_calibration_bound
+from trueup.baselines._trackers import (
+    DecayingTracker,
+    IntegralTracker,
+    QuantileTracker,
+    decaying_tracker_bound,
+    tracker_bound,
+)
 from trueup.baselines._tree_swap import TreeSwap, tree_swap_bound
 from trueup.baselines._two_endpoints import TwoEndpoints, two_endpoints_bound
 
@@ -33,15 +41,23 @@ __all__ = [
     "Baseline",
     "BlumMansour",
     "CheapBlumMansour",
+    "DecayingTracker",
     "FollowTheLeader",
+    "IntegralTracker",
+    "QuantileTracker",
+    "Recalibrator",
+    "Rival",
     "SingleScale",
     "SquaredCalibration",
+    "ThresholdRival",
     "TreeSwap",
     "TwoEndpoints",
     "blum_mansour_bound",
     "cheap_blum_mansour_bound",
+    "decaying_tracker_bound",
     "single_scale_bound",
     "squared_calibration_bound",
+    "tracker_bound",
     "tree_swap_bound",
     "two_endpoints_bound",
 ]
