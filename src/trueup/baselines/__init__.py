@@ -18,9 +18,11 @@ is measured, not the draw.
 last two. Each is called as `kind(rounds, seed)`.
 """
 
+from trueup.baselines._aci import ACI, aci_bound
 from trueup.baselines._baseline import Baseline
 from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
+from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
 from trueup.baselines._single_scale import SingleScale, single_scale_bound
@@ -36,12 +38,15 @@ from trueup.baselines._tree_swap import TreeSwap, tree_swap_bound
 from trueup.baselines._two_endpoints import TwoEndpoints, two_endpoints_bound
 
 __all__ = [
+    "ACI",
+    "FACI",
     "GENERAL",
     "SUITE",
     "Baseline",
     "BlumMansour",
     "CheapBlumMansour",
     "DecayingTracker",
+    "DtACI",
     "FollowTheLeader",
     "IntegralTracker",
     "QuantileTracker",
@@ -52,6 +57,7 @@ __all__ = [
     "ThresholdRival",
     "TreeSwap",
     "TwoEndpoints",
+    "aci_bound",
     "blum_mansour_bound",
     "cheap_blum_mansour_bound",
     "decaying_tracker_bound",
