@@ -25,6 +25,7 @@ from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_ma
 from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
+from trueup.baselines._saocp import SAOCP, SFOGD, gradient_scale
 from trueup.baselines._single_scale import SingleScale, single_scale_bound
 from trueup.baselines._squared_calibration import SquaredCalibration, squared_calibration_bound
 from trueup.baselines._trackers import (
@@ -41,6 +42,8 @@ __all__ = [
     "ACI",
     "FACI",
     "GENERAL",
+    "SAOCP",
+    "SFOGD",
     "SUITE",
     "Baseline",
     "BlumMansour",
@@ -61,6 +64,7 @@ __all__ = [
     "blum_mansour_bound",
     "cheap_blum_mansour_bound",
     "decaying_tracker_bound",
+    "gradient_scale",
     "single_scale_bound",
     "squared_calibration_bound",
     "tracker_bound",
