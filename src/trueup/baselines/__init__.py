@@ -24,6 +24,7 @@ from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
 from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
+from trueup.baselines._mvp import MVP
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
 from trueup.baselines._saocp import SAOCP, SFOGD, gradient_scale
 from trueup.baselines._single_scale import SingleScale, single_scale_bound
@@ -42,6 +43,7 @@ __all__ = [
     "ACI",
     "FACI",
     "GENERAL",
+    "MVP",
     "SAOCP",
     "SFOGD",
     "SUITE",
