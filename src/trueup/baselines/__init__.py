@@ -21,10 +21,12 @@ last two. Each is called as `kind(rounds, seed)`.
 from trueup.baselines._aci import ACI, aci_bound
 from trueup.baselines._baseline import Baseline
 from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
+from trueup.baselines._calibeating import Calibeating, HedgedBins
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
 from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
 from trueup.baselines._mvp import MVP
+from trueup.baselines._platt import OnlinePlatt
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
 from trueup.baselines._saocp import SAOCP, SFOGD, gradient_scale
 from trueup.baselines._single_scale import SingleScale, single_scale_bound
@@ -49,11 +51,14 @@ __all__ = [
     "SUITE",
     "Baseline",
     "BlumMansour",
+    "Calibeating",
     "CheapBlumMansour",
     "DecayingTracker",
     "DtACI",
     "FollowTheLeader",
+    "HedgedBins",
     "IntegralTracker",
+    "OnlinePlatt",
     "QuantileTracker",
     "Recalibrator",
     "Rival",
