@@ -25,6 +25,7 @@ from trueup.baselines._calibeating import Calibeating, HedgedBins
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
 from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
+from trueup.baselines._internal_regret import InternalRegretGrid, internal_regret_bound
 from trueup.baselines._mvp import MVP
 from trueup.baselines._platt import OnlinePlatt
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
@@ -58,6 +59,7 @@ __all__ = [
     "FollowTheLeader",
     "HedgedBins",
     "IntegralTracker",
+    "InternalRegretGrid",
     "OnlinePlatt",
     "QuantileTracker",
     "Recalibrator",
@@ -72,6 +74,7 @@ __all__ = [
     "cheap_blum_mansour_bound",
     "decaying_tracker_bound",
     "gradient_scale",
+    "internal_regret_bound",
     "single_scale_bound",
     "squared_calibration_bound",
     "tracker_bound",
