@@ -23,10 +23,12 @@ from trueup.baselines._baseline import Baseline
 from trueup.baselines._blum_mansour import BlumMansour, blum_mansour_bound
 from trueup.baselines._calibeating import Calibeating, HedgedBins
 from trueup.baselines._cheap_blum_mansour import CheapBlumMansour, cheap_blum_mansour_bound
+from trueup.baselines._controls import FixedSplit, TrailingWindow, WeightedQuantile
 from trueup.baselines._dtaci import FACI, DtACI
 from trueup.baselines._follow_the_leader import FollowTheLeader
 from trueup.baselines._internal_regret import InternalRegretGrid, internal_regret_bound
 from trueup.baselines._mvp import MVP
+from trueup.baselines._p_square import PSquare
 from trueup.baselines._platt import OnlinePlatt
 from trueup.baselines._rival import Recalibrator, Rival, ThresholdRival
 from trueup.baselines._saocp import SAOCP, SFOGD, gradient_scale
@@ -56,19 +58,23 @@ __all__ = [
     "CheapBlumMansour",
     "DecayingTracker",
     "DtACI",
+    "FixedSplit",
     "FollowTheLeader",
     "HedgedBins",
     "IntegralTracker",
     "InternalRegretGrid",
     "OnlinePlatt",
+    "PSquare",
     "QuantileTracker",
     "Recalibrator",
     "Rival",
     "SingleScale",
     "SquaredCalibration",
     "ThresholdRival",
+    "TrailingWindow",
     "TreeSwap",
     "TwoEndpoints",
+    "WeightedQuantile",
     "aci_bound",
     "blum_mansour_bound",
     "cheap_blum_mansour_bound",
