@@ -1,4 +1,4 @@
-"""Seven other forecasters, to compare with: the same protocol, one file each.
+"""Other forecasters, to compare with: seven with the same protocol, and the rivals from practice.
 
 | forecaster | pseudo swap regret | forecasts |
 |---|---|---|
@@ -16,6 +16,26 @@ is measured, not the draw.
 
 `SUITE` holds all seven classes; `GENERAL` those that are meant for any convex losses, without the
 last two. Each is called as `kind(rounds, seed)`.
+
+The rivals from practice say one number in natural units and learn from the outcome itself
+(`Rival`: `predict(forecast)`, `update(outcome)`; the forecast of a model may be left out):
+
+| rival | what it does | promise |
+|---|---|---|
+| `ACI` | adapts which quantile of past residuals is issued | `aci_bound` on coverage |
+| `DtACI`, `FACI` | eight of them, weighted by loss | none computed |
+| `QuantileTracker` | up after a miss, down after a hit | `tracker_bound` on coverage, one step |
+| `IntegralTracker` | the same with a term for the sum of misses | none computed |
+| `DecayingTracker` | the same with steps that fall | `decaying_tracker_bound` on coverage |
+| `SFOGD`, `SAOCP` | gradient descent; many of them with limited lives | none computed |
+| `MVP` | a grid of thresholds, each right, in every group | none computed |
+| `InternalRegretGrid` | a grid for the mean or a quantile | `internal_regret_bound` |
+| `OnlinePlatt` | logistic regression on a model's log odds | none computed |
+| `Calibeating`, `HedgedBins` | running means, or Foster's game, in bins of a probability | none |
+| `FixedSplit`, `TrailingWindow`, `WeightedQuantile`, `PSquare` | sample quantiles only | none |
+
+`THRESHOLDS` holds those that are called as `kind(level)` and say forecast + threshold;
+`RECALIBRATORS` those that are called as `kind()` and turn a probability into another one.
 """
 
 from trueup.baselines._aci import ACI, aci_bound
@@ -49,9 +69,11 @@ __all__ = [
     "FACI",
     "GENERAL",
     "MVP",
+    "RECALIBRATORS",
     "SAOCP",
     "SFOGD",
     "SUITE",
+    "THRESHOLDS",
     "Baseline",
     "BlumMansour",
     "Calibeating",
@@ -96,3 +118,20 @@ GENERAL: tuple[type[Baseline], ...] = (
     FollowTheLeader,
 )
 SUITE: tuple[type[Baseline], ...] = (*GENERAL, TwoEndpoints, SquaredCalibration)
+THRESHOLDS: tuple[type[ThresholdRival], ...] = (
+    ACI,
+    DtACI,
+    FACI,
+    QuantileTracker,
+    IntegralTracker,
+    DecayingTracker,
+    SFOGD,
+    SAOCP,
+    MVP,
+    InternalRegretGrid,
+    FixedSplit,
+    TrailingWindow,
+    WeightedQuantile,
+    PSquare,
+)
+RECALIBRATORS: tuple[type[Recalibrator], ...] = (OnlinePlatt, Calibeating, HedgedBins)
