@@ -3,12 +3,21 @@
     TrueupError
     ├── InvalidArgument (also a ValueError)   which argument, what must hold, what was got
     ├── HorizonReached                        a predictor made for T rounds is asked for one more
-    └── SolverFailed                          the linear program of a round was not solved
+    ├── SolverFailed                          the linear program of a round was not solved
+    ├── UnknownForecast                       no forecast of this number is open
+    └── StateFormatError                      what was to be loaded is no state of this version
 
 An error leaves the object that raised it as it was.
 """
 
-__all__ = ["HorizonReached", "InvalidArgument", "SolverFailed", "TrueupError"]
+__all__ = [
+    "HorizonReached",
+    "InvalidArgument",
+    "SolverFailed",
+    "StateFormatError",
+    "TrueupError",
+    "UnknownForecast",
+]
 
 
 class TrueupError(Exception):
@@ -25,3 +34,14 @@ class HorizonReached(TrueupError):
 
 class SolverFailed(TrueupError):
     """A linear program was not solved to its tolerance; the message carries the solver's status."""
+
+
+class UnknownForecast(TrueupError, KeyError):
+    """No forecast of this number is open: it was never made, or it has been answered."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StateFormatError(TrueupError):
+    """What was to be loaded is damaged, or no state, or of a version that is not read."""

@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
+from trueup.distributions import FromCdf, Piecewise
 from trueup.errors import InvalidArgument
 from trueup.losses import Absolute, AsymmetricSquared, Pinball, Squared
+from trueup.protocols import Distribution, FloatArray, Property
 
-__all__ = ["Expectile", "Mean", "Median", "Quantile"]
+__all__ = ["Expectile", "Mean", "Median", "Quantile", "law_of_v"]
 
 
 @dataclass(frozen=True)
@@ -155,3 +157,46 @@ def _pair(forecast: Any, outcome: Any) -> tuple[Any, Any]:
 def _plain(values: Any) -> Any:
     """A float where numbers were given."""
     return float(values) if np.ndim(values) == 0 else values
+
+
+def law_of_v(outcomes: Any, wanted: Property) -> Distribution:
+    """Return the law of v, the kinks of a property's mean loss, from a law of the outcome.
+
+    F_v(x) = (1 + E slope(x) / L) / 2; its median is the property itself. For a median v is the
+    outcome.
+
+    >>> from trueup.distributions import uniform
+    >>> law_of_v(uniform(0.0, 1.0), Quantile(0.9)).quantile_set(0.5)
+    (0.9, 0.9)
+    """
+    if isinstance(wanted, Median):
+        law: Distribution = outcomes
+        return law
+    if isinstance(wanted, Quantile):
+        return _after_quantile(outcomes, wanted.level, wanted.loss(0.5).lipschitz)
+    if isinstance(wanted, Mean | Expectile):
+        level = 0.5 if isinstance(wanted, Mean) else wanted.level
+        factor = 2.0 if isinstance(wanted, Mean) else 1.0
+        scale = wanted.loss(0.5).lipschitz
+        return FromCdf(lambda x: _after_squares(outcomes, x, level, factor / scale))
+    raise InvalidArgument(f"The law of v is not known for {wanted!r}; use a FiniteLaw of losses.")
+
+
+def _after_quantile(outcomes: Any, level: float, scale: float) -> Distribution:
+    """(1 + (F - level) / scale) / 2, exactly where F is piecewise."""
+    if not isinstance(outcomes, Piecewise):
+        return FromCdf(
+            lambda x: (1 + (outcomes.cdf(x) - level) / scale) / 2,
+            lambda x: (1 + (outcomes.cdf_left(x) - level) / scale) / 2,
+        )
+    left = (1 + (outcomes.left - level) / scale) / 2
+    right = (1 + (outcomes.right - level) / scale) / 2
+    left[0], right[-1] = 0.0, 1.0
+    return Piecewise(outcomes.nodes, left, right)
+
+
+def _after_squares(outcomes: Any, x: FloatArray, level: float, factor: float) -> FloatArray:
+    """(1 + slope) / 2 with slope 2 (1 - level) E(x - y)+ - 2 level E(y - x)+, times a factor."""
+    distance, mean = outcomes.expected_distance(x), outcomes.expected_distance(0.0)
+    over, under = (distance + x - mean) / 2, (distance - x + mean) / 2
+    return np.asarray((1 + 2 * factor * ((1 - level) * over - level * under)) / 2)

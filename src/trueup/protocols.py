@@ -21,6 +21,7 @@ __all__ = [
     "FloatArray",
     "Forecaster",
     "IntArray",
+    "Issued",
     "Loss",
     "Mixture",
     "Property",
@@ -97,6 +98,30 @@ class Mixture(NamedTuple):
     value: float  # the draw; an adversary never sees it before it has chosen its loss
 
 
+class Issued(Protocol):
+    """What any forecaster says in a round: a `Mixture`, or anything that can be read like one."""
+
+    @property
+    def support(self) -> FloatArray:
+        """The forecasts that may be drawn."""
+        ...
+
+    @property
+    def scales(self) -> FloatArray:
+        """The scale of each."""
+        ...
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The probability of each."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """What is said."""
+        ...
+
+
 @runtime_checkable
 class Forecaster(Protocol):
     """A predictor or a baseline: it forecasts, then learns from the loss of the round."""
@@ -106,7 +131,7 @@ class Forecaster(Protocol):
         """The distance between its finest forecasts (an adversary may aim between them)."""
         ...
 
-    def predict(self) -> Mixture:
+    def predict(self) -> Issued:
         """Return the mixture of this round; asking again changes nothing."""
         ...
 

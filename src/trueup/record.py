@@ -11,7 +11,7 @@ import numpy as np
 from trueup import _validation as check
 from trueup.errors import InvalidArgument
 from trueup.losses import refuse_wrong
-from trueup.protocols import FloatArray, IntArray, Loss, Mixture
+from trueup.protocols import FloatArray, IntArray, Issued, Loss, Mixture
 
 __all__ = ["History", "Mixture", "Record", "Recorder", "record_of"]
 
@@ -63,18 +63,18 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._mixtures: list[Mixture] = []
+        self._mixtures: list[Issued] = []
         self._losses: list[Loss] = []
 
     def __len__(self) -> int:
         return len(self._losses)
 
-    def add(self, mixture: Mixture, loss: Loss) -> None:
+    def add(self, mixture: Issued, loss: Loss) -> None:
         """Append one round."""
         self._mixtures.append(mixture)
         self._losses.append(loss)
 
-    def last(self) -> tuple[Mixture, Loss]:
+    def last(self) -> tuple[Issued, Loss]:
         """Return the mixture (with its draw) and the loss of the latest round."""
         return self._mixtures[-1], self._losses[-1]
 

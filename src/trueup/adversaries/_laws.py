@@ -11,11 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from trueup import _validation as check
-from trueup.distributions import FromCdf, Piecewise, mix
-from trueup.errors import InvalidArgument
+from trueup.distributions import mix
 from trueup.losses import v_shaped
-from trueup.properties import Expectile, Mean, Median, Quantile
-from trueup.protocols import Distribution, FloatArray, Loss, Property
+from trueup.properties import law_of_v
+from trueup.protocols import Distribution, Loss, Property
 
 
 class Law(Protocol):
@@ -66,6 +65,7 @@ class OutcomeLaw:
 
     Examples
     --------
+    >>> from trueup import Median
     >>> from trueup.distributions import uniform
     >>> OutcomeLaw(uniform(0.0, 1.0), Median()).announced().cdf(0.25)
     0.25
@@ -80,35 +80,4 @@ class OutcomeLaw:
 
     def announced(self) -> Distribution:
         """Return the distribution of v under the mean loss."""
-        outcomes, wanted = self.outcomes, self.wanted
-        if isinstance(wanted, Median):
-            law: Distribution = outcomes
-            return law
-        scale = wanted.loss(0.5).lipschitz
-        if isinstance(wanted, Quantile):
-            return _after_quantile(outcomes, wanted.level, scale)
-        if isinstance(wanted, Mean | Expectile):
-            level = 0.5 if isinstance(wanted, Mean) else wanted.level
-            factor = 2.0 if isinstance(wanted, Mean) else 1.0
-            return FromCdf(lambda x: _after_squares(outcomes, x, level, factor / scale))
-        raise InvalidArgument(f"The law of {wanted!r} cannot be announced; use a FiniteLaw.")
-
-
-def _after_quantile(outcomes: Any, level: float, scale: float) -> Distribution:
-    """(1 + (F - level) / scale) / 2, exactly where F is piecewise."""
-    if not isinstance(outcomes, Piecewise):
-        return FromCdf(
-            lambda x: (1 + (outcomes.cdf(x) - level) / scale) / 2,
-            lambda x: (1 + (outcomes.cdf_left(x) - level) / scale) / 2,
-        )
-    left = (1 + (outcomes.left - level) / scale) / 2
-    right = (1 + (outcomes.right - level) / scale) / 2
-    left[0], right[-1] = 0.0, 1.0
-    return Piecewise(outcomes.nodes, left, right)
-
-
-def _after_squares(outcomes: Any, x: FloatArray, level: float, factor: float) -> FloatArray:
-    """(1 + slope) / 2 with slope 2 (1 - level) E(x - y)+ - 2 level E(y - x)+, times a factor."""
-    distance, mean = outcomes.expected_distance(x), outcomes.expected_distance(0.0)
-    over, under = (distance + x - mean) / 2, (distance - x + mean) / 2
-    return np.asarray((1 + 2 * factor * ((1 - level) * over - level * under)) / 2)
+        return law_of_v(self.outcomes, self.wanted)

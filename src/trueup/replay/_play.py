@@ -14,7 +14,7 @@ from trueup import _validation as check
 from trueup._rounds import LAWS, remaining
 from trueup.adversaries import Adversary, Given, View
 from trueup.paper import TruthfulPredictor
-from trueup.protocols import FloatArray, Forecaster, Loss, Mixture
+from trueup.protocols import FloatArray, Forecaster, Issued, Loss, Mixture
 from trueup.record import History, Record, Recorder
 
 __all__ = ["play", "play_reversed"]
@@ -123,7 +123,7 @@ def _said(forecast: float, scale: float) -> Mixture:
 
 
 def _view(
-    number: int, mixture: Mixture, spacing: float, history: Recorder, forecaster: object
+    number: int, mixture: Issued, spacing: float, history: Recorder, forecaster: object
 ) -> View:
     """Everything of the round but the draw, in copies that cannot be written to."""
     parts = [part.copy() for part in (mixture.support, mixture.scales, mixture.probabilities)]
