@@ -13,7 +13,6 @@ from trueup.baselines import BlumMansour, SingleScale
 from trueup.engine import Engine
 from trueup.losses import Pinball
 from trueup.metrics import binned_calibration_error, coverage, swap_regret
-from trueup.paper import EfficientPredictor
 from trueup.protocols import Forecaster, Loss, Mixture
 from trueup.replay import play
 
@@ -22,8 +21,7 @@ QUANTILE = tu.Quantile(0.9)
 CLOSING = """
 Calibration error: how far coverage is off, averaged over groups of similar forecasts; by chance:
 what a perfect forecaster would show in these groups. Swap regret: what the best rule "whenever it
-said A, use B" would have saved; 0.4 sqrt(T) = {floor:.0f} is the price of a fair coin.
-The paper's predictor is safe for every sequence, but its constants are made for far longer runs."""
+said A, use B" would have saved; 0.4 sqrt(T) = {floor:.0f} is the price of a fair coin."""
 
 
 class Tracker:
@@ -52,7 +50,6 @@ def main() -> None:
     forecasters: dict[str, Forecaster] = {
         "quantile tracker": Tracker(),
         "trueup's engine": Engine(seed=1),
-        "the paper's predictor": EfficientPredictor(ROUNDS, 0.05, seed=1),
         "Blum-Mansour on a grid": BlumMansour(ROUNDS, seed=1),
         "one scale, fast evidence": SingleScale(ROUNDS, seed=1),
     }

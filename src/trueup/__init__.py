@@ -5,25 +5,39 @@ loaded when it is first used, as in `tu.paper.EfficientPredictor`.
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 from trueup.properties import Expectile, Mean, Median, Quantile
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [  # the submodules are loaded on first use
+FROM_CALIBRATOR = (
+    "Calibrator", "Decision", "Interval", "Panel", "Probability", "Quantiles", "calibrate", "load",
+)  # fmt: skip
+
+__all__ = [  # the submodules, and what is theirs, are loaded on first use
+    "Calibrator",
+    "Decision",
     "Expectile",
+    "Interval",
     "Mean",
     "Median",
+    "Panel",
+    "Probability",
     "Quantile",
+    "Quantiles",
     "__version__",
     "adversaries",
     "baselines",
+    "beliefs",
+    "calibrate",
+    "calibrator",
     "checks",
     "distributions",
     "engine",
     "errors",
     "grid",
+    "load",
     "losses",
     "metrics",
     "paper",
@@ -34,8 +48,10 @@ __all__ = [  # the submodules are loaded on first use
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Load a submodule on first use."""
+    if name in FROM_CALIBRATOR:
+        return getattr(import_module("trueup.calibrator"), name)
     if name in __all__:
         return import_module(f"trueup.{name}")
     raise AttributeError(f"module 'trueup' has no attribute {name!r}")

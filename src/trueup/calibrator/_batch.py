@@ -1,0 +1,324 @@
+"""Whole arrays through a calibrator, at kernel speed: the same bits as one by one."""
+
+from collections.abc import Hashable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._kernels import _engine as kernels
+from trueup.calibrator._calibrator import Calibrator
+from trueup.calibrator._issued import Open, Report
+from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
+from trueup.engine._engine import replay_order
+from trueup.errors import InvalidArgument
+from trueup.losses import Scaled
+from trueup.metrics import swap_regret
+from trueup.properties import Mean, Quantile
+from trueup.protocols import FloatArray, IntArray, Loss
+
+
+class CalibratedRun(NamedTuple):
+    """A whole array of forecasts; arrays have a column a number where several are wanted."""
+
+    forecasts: Any  # as what was given: list, array or column; Ends or Levels of these
+    values: FloatArray  # the same as an array, shape (T,) or (T, k)
+    labels: FloatArray  # the drawn bins
+    scales: FloatArray  # their scales
+    overruled: Any  # bool: another bin was drawn than the one aimed at
+    guarded: Any  # bool: False before the range is known
+    outcomes: FloatArray
+    raw: FloatArray  # the user's own numbers, NaN without
+    weights: Any  # shape (T,), or None
+    calibrator: Calibrator  # in the state after the run
+
+    @property
+    def certificate(self) -> float:
+        """Swap regret by label is at most this, in the user's units of loss."""
+        return self.calibrator.certificate()
+
+    def summary(self) -> Report:
+        """Return counts, coverage, scores and the certificate."""
+        return self.calibrator.report()
+
+    def swap_regret(self) -> float:
+        """Return swap regret by label over all rounds that were guarded and answered.
+
+        For several numbers it is the sum over them. Weights count as they do in the certificate.
+        """
+        calibrator, report = self.calibrator, self.calibrator.report()
+        low, span = report.low, report.high - report.low
+        used = np.asarray(self.guarded) & ~np.isnan(self.outcomes)
+        levels = getattr(calibrator.wanted, "levels", None)
+        total, count = 0.0, 1 if levels is None else len(levels)
+        for k in range(count):
+            said, label, scale = (
+                _column(block, k)[used] for block in (self.values, self.labels, self.scales)
+            )
+            said, outcomes = (
+                _inside(calibrator, v, low, span) for v in (said, self.outcomes[used])
+            )
+            labels = np.column_stack([label, scale])
+            if isinstance(calibrator.wanted, Decision) or self.weights is not None:
+                wanted = _one(calibrator.wanted, k)
+                losses = _losses(calibrator, wanted, outcomes, self.outcomes[used], low, span)
+                if self.weights is not None:
+                    shares = self.weights[used] / calibrator.max_weight
+                    losses = [Scaled(loss, w) for loss, w in zip(losses, shares, strict=True)]
+                total += swap_regret(said, losses, by=labels)
+            else:
+                total += swap_regret(said, outcomes, _one(calibrator.wanted, k), by=labels)
+        power = {kernels.POINTED: 1, kernels.SQUARED: 2}.get(
+            calibrator._streams[0].template.kind, 0
+        )
+        return float(total * span**power * calibrator.max_weight)
+
+    def to_frame(self) -> Any:
+        """Return the run as a pandas frame, a row a round."""
+        try:
+            pd = import_module("pandas")
+        except ImportError:
+            raise InvalidArgument("to_frame needs pandas; install it: pip install pandas") from None
+        columns = {"outcome": self.outcomes, "raw": self.raw}
+        for name in ("values", "labels", "scales"):
+            block = getattr(self, name)
+            if block.ndim == 1:
+                columns[name[:-1]] = block
+            else:
+                columns |= {f"{name[:-1]}_{k}": block[:, k] for k in range(block.shape[1])}
+        return pd.DataFrame(columns | {"overruled": self.overruled, "guarded": self.guarded})
+
+
+def calibrate(
+    outcomes: Any,
+    wanted: Target,
+    *,
+    forecasts: Any = None,
+    known_at: Any = None,
+    groups: Sequence[Sequence[Hashable]] | None = None,
+    weights: Any = None,
+    **settings: Any,
+) -> CalibratedRun:
+    """Forecast a whole array, in order, each number from what was known before it.
+
+    Parameters
+    ----------
+    outcomes : array, list or column, shape (T,)
+        NaN or None for one that never came.
+    wanted : what a `Calibrator` can be asked for
+    forecasts : array, list or column, shape (T,), optional
+        The user's own forecasts; NaN where there is none.
+    known_at : array of int, shape (T,), optional
+        Outcome t may be used from round known_at[t] on; t + 1 by default.
+    groups : sequence of sequences of names, optional
+        The groups of each round.
+    weights : array, shape (T,), optional
+        How much each round counts: above 0 and at most `max_weight`.
+    settings
+        Those of `Calibrator`.
+
+    Examples
+    --------
+    >>> from trueup import Median
+    >>> run = calibrate([3.0, 4.0, 5.0] * 200, Median())
+    >>> run.values.shape, bool(run.swap_regret() <= run.certificate)
+    ((600,), True)
+    """
+    calibrator = Calibrator(wanted, **settings)
+    given, values = outcomes, as_floats("outcomes", outcomes)
+    anchors = np.full(values.size, np.nan)
+    if forecasts is not None:
+        anchors = as_floats("forecasts", forecasts)
+        check.same_length("outcomes and forecasts", values, anchors)
+    refuse_outcomes(calibrator, values)
+    return continue_run(calibrator, given, values, anchors, known_at, groups, weights)
+
+
+def continue_run(
+    calibrator: Calibrator,
+    given: Any,
+    values: FloatArray,
+    anchors: FloatArray,
+    known_at: Any,
+    groups: Sequence[Sequence[Hashable]] | None,
+    weights: Any = None,
+) -> CalibratedRun:
+    """Run a calibrator over arrays from where it is; `given` says what to give back."""
+    rounds, transform = values.size, calibrator._transform
+    shares = shares_of(calibrator, rounds, weights)
+    y, own = values, anchors
+    if transform is not None:
+        y, own = transform.into_all("outcomes", values), transform.into_all("forecasts", anchors)
+    replay = replay_order(rounds, known_at)
+    members = _members(calibrator, rounds, groups)
+    first = calibrator._issued
+    parts = [stream.run(y, own, replay, members, shares) for stream in calibrator._streams]
+    said = np.column_stack([part[0] for part in parts])
+    issued = np.sort(said, axis=1)
+    remember(calibrator, parts, said, own, first)
+    answered = ~np.isnan(values) & (parts[0][3] == -1)
+    if said.shape[1] > 1:
+        calibrator._sorting += _sorting(calibrator, said, issued, y, answered, shares)
+    labels = np.column_stack([part[1][:, 0] for part in parts])
+    if transform is not None:
+        same = issued == own[:, None]  # the user's own number comes back as it was
+        issued = np.where(same, anchors[:, None], transform.back_all(issued))
+        labels = transform.back_all(labels)
+    scales = np.column_stack([part[1][:, 1] for part in parts])
+    single = said.shape[1] == 1
+    return CalibratedRun(
+        given_back(given, calibrator.wanted, issued),
+        issued[:, 0] if single else issued,
+        labels[:, 0] if single else labels,
+        scales[:, 0] if single else scales,
+        np.any([part[2][:, 0] > 0 for part in parts], axis=0),
+        parts[0][2][:, 0] >= 0,
+        values,
+        anchors,
+        shares * calibrator.max_weight if shares.size else None,
+        calibrator,
+    )
+
+
+def remember(
+    calibrator: Calibrator, parts: Any, said: FloatArray, anchors: FloatArray, first: int
+) -> None:
+    """Keep what is still open at the end of a run."""
+    slips = np.column_stack([part[3] for part in parts])
+    for k, t in enumerate(np.flatnonzero(slips[:, 0] != -1).tolist()):
+        memos = tuple(part[4][k].copy() for part in parts)
+        entry = Open(tuple(slips[t].tolist()), tuple(said[t].tolist()), float(anchors[t]), memos)
+        calibrator._open[first + t] = entry
+    calibrator._issued += said.shape[0]
+
+
+def _sorting(
+    calibrator: Calibrator,
+    said: FloatArray,
+    issued: FloatArray,
+    y: FloatArray,
+    used: Any,
+    shares: FloatArray,
+) -> FloatArray:
+    """Return what putting numbers in order has changed, level by level."""
+    crossed = used & np.any(said != issued, axis=1)
+    changes = []
+    for k, stream in enumerate(calibrator._streams):
+        errors = [block[crossed, k] - y[crossed] for block in (issued, said)]
+        below, above = stream.template.below, stream.template.above
+        costs = [np.where(error < 0, below, above) * error for error in errors]
+        changed = costs[0] - costs[1]
+        changes.append(float((changed * shares[crossed] if shares.size else changed).sum()))
+    return np.array(changes)
+
+
+def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:
+    """Return what each round weighs, at most 1; nothing where all weigh the same."""
+    if weights is None:
+        return np.empty(0)
+    values = as_floats("weights", weights)
+    if values.size != rounds:
+        raise check.refuse("weights", f"of length {rounds}", values.size)
+    wrong = np.flatnonzero(~((values > 0) & (values <= calibrator.max_weight)))
+    if wrong.size:
+        must = f"above 0 and at most max_weight={calibrator.max_weight}"
+        raise check.refuse(f"weights[{wrong[0]}]", must, float(values[wrong[0]]))
+    return values / calibrator.max_weight
+
+
+def _members(
+    calibrator: Calibrator, rounds: int, groups: Sequence[Sequence[Hashable]] | None
+) -> IntArray:
+    """Return the numbers of the groups of each round, shape (T or 1, n)."""
+    if groups is None:
+        return np.zeros((1, 1), dtype=np.int64)
+    if len(groups) != rounds:
+        raise InvalidArgument(f"groups must have {rounds} rows, got {len(groups)}.")
+    rows = [calibrator._numbers_of(row, make=True) for row in groups]
+    sizes = {len(row) for row in rows}
+    if len(sizes) > 1:
+        raise InvalidArgument("groups must have the same number of names in every round here.")
+    return np.array(rows, dtype=np.int64)
+
+
+def as_floats(name: str, given: Any) -> FloatArray:
+    """Return a column of any kind as floats, None as NaN."""
+    raw = given.to_numpy() if hasattr(given, "to_numpy") else given
+    if isinstance(raw, list | tuple):
+        raw = [np.nan if value is None else value for value in raw]
+    array = check.numbers(name, raw)
+    if array.ndim != 1:
+        raise check.refuse(name, "one-dimensional", array.shape)
+    if np.isinf(array).any():
+        at = int(np.flatnonzero(np.isinf(array))[0])
+        raise InvalidArgument(f"{name} must be finite or NaN, got {array[at]} at index {at}.")
+    return array
+
+
+def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:
+    known = ~np.isnan(values)
+    wrong = np.zeros(values.size, dtype=bool)
+    must = ""
+    if isinstance(calibrator.wanted, Probability):
+        wrong, must = known & (values != 0) & (values != 1), "0 or 1"
+    elif calibrator.strict and calibrator.bounds is not None:
+        low, high = calibrator.bounds
+        wrong, must = known & ((values < low) | (values > high)), f"inside [{low}, {high}]"
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InvalidArgument(f"outcomes must be {must}, got {float(values[at])} at index {at}.")
+
+
+def given_back(given: Any, wanted: Target, issued: FloatArray) -> Any:
+    """Return the issued numbers in the kind of column that was given."""
+    columns = [_like(given, issued[:, k]) for k in range(issued.shape[1])]
+    answer = shaped(wanted, columns)
+    if isinstance(answer, Ends | Levels):
+        return answer
+    return columns[0]
+
+
+def _like(given: Any, values: FloatArray) -> Any:
+    kind = type(given).__module__.split(".")[0]
+    if kind == "pandas":
+        return type(given)(values, index=given.index)
+    if kind == "polars":
+        return type(given)(values)
+    if kind == "pyarrow":
+        return import_module("pyarrow").array(values)
+    return values.tolist() if isinstance(given, list | tuple) else values
+
+
+def _column(block: FloatArray, k: int) -> FloatArray:
+    return block if block.ndim == 1 else np.asarray(block[:, k])
+
+
+def _one(wanted: Target, k: int) -> Any:
+    """Return what the k-th number of a target is."""
+    levels = getattr(wanted, "levels", None)
+    if levels is not None:
+        return Quantile(levels[k])
+    return Mean() if isinstance(wanted, Probability) else wanted
+
+
+def _inside(calibrator: Calibrator, values: FloatArray, low: float, span: float) -> FloatArray:
+    """Return numbers of the user as numbers of [0, 1]."""
+    if calibrator._transform is not None:
+        values = calibrator._transform.into_all("values", values)
+    return np.clip((values - low) / span, 0.0, 1.0)
+
+
+def _losses(
+    calibrator: Calibrator,
+    wanted: Any,
+    outcomes: FloatArray,
+    given: FloatArray,
+    low: float,
+    span: float,
+) -> list[Loss]:
+    """Return the loss of each outcome on [0, 1]."""
+    if isinstance(wanted, Decision):
+        steepest = calibrator._streams[0].steepest
+        return [wanted.loss(y, low, span, steepest) for y in given.tolist()]
+    return [wanted.loss(y) for y in outcomes.tolist()]
