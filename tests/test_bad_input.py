@@ -10,6 +10,7 @@ from trueup import baselines
 from trueup.adversaries import (
     ChangeOfWidth,
     Drift,
+    FiniteLaw,
     GeneralConvex,
     Given,
     Midpoint,
@@ -21,7 +22,7 @@ from trueup.adversaries import (
 from trueup.distributions import mix, uniform
 from trueup.errors import InvalidArgument, TrueupError
 from trueup.grid import MultiScaleBins
-from trueup.losses import Absolute, Convex, Scaled, v_shaped
+from trueup.losses import Absolute, Convex, Scaled, refuse_wrong, v_shaped
 from trueup.metrics import binned_calibration_error, coverage, pseudo_swap_regret
 from trueup.paper import (
     EfficientPredictor,
@@ -29,6 +30,7 @@ from trueup.paper import (
     TruthfulPredictor,
     master_regret_bound,
     msmwc_regret_bound,
+    quantile_set,
     solve_mixture,
     swap_regret_bound,
     width,
@@ -44,6 +46,14 @@ CALLS = {
     "an array of one number": (lambda: Absolute(np.array([0.5])), r"v must be a number, got array"),
     "a huge number": (lambda: Absolute(10**400), "v must be finite, got a number too large"),
     "nothing as a number": (lambda: Absolute(None), "v must be a number, got None"),
+    "truth as a forecast": (
+        lambda: Absolute(0.5).value(forecast=True),
+        "forecast must be numbers, got True",
+    ),
+    "truth as a score's forecast": (
+        lambda: tu.Median().score(np.True_, 0.5),
+        "forecast must be numbers, got",
+    ),
     "text as a forecast": (lambda: Absolute(0.5).value("a"), "forecast must be numbers, got 'a'"),
     "text as an outcome": (lambda: tu.Quantile(0.5).score("a", 0.5), "forecast must be numbers"),
     "shapes that do not fit": (
@@ -64,6 +74,10 @@ CALLS = {
     ),
     "no laws to mix": (lambda: mix([None], [1.0]), "law must be a distribution"),
     "no law": (lambda: width(None, 0.5), "distribution must be a distribution"),
+    "no law of quantiles": (
+        lambda: quantile_set(None, 0.2),
+        "distribution must be a distribution",
+    ),
     "no law to answer": (
         lambda: TruthfulPredictor(10).predict(None),
         "distribution must be a distribution",
@@ -79,6 +93,18 @@ CALLS = {
     "unknown experts": (lambda: swap_regret_bound(100, experts="hedge"), "experts must be"),
     "no experts": (lambda: msmwc_regret_bound(0, 10, 1.0), "n_experts must be at least 1"),
     "no rounds": (lambda: master_regret_bound(2, 1, 1.0), "rounds must be at least 2"),
+    "negative squares": (
+        lambda: msmwc_regret_bound(3, 10, -1),
+        "squares must be finite and 0 or more, got -1.0",
+    ),
+    "NaN among squares": (
+        lambda: master_regret_bound(3, 10, [1.0, math.nan]),
+        "squares must be finite and 0 or more, got nan",
+    ),
+    "infinite squares": (
+        lambda: master_regret_bound(3, 10, math.inf),
+        "squares must be finite and 0 or more, got inf",
+    ),
     "rewards as text": (lambda: MsMwC(2, 10).update(["a", "b"]), "rewards must be numbers"),
     "a bound before its unit": (
         lambda: EfficientPredictor(10).swap_regret_bound(),
@@ -101,6 +127,19 @@ CALLS = {
     "no noise": (lambda: Drift(noise=0.0), "2 \\* noise must be"),
     "too likely": (lambda: NearUniform(epsilon=0.7), "2 \\* epsilon must be inside"),
     "numbers as losses": (lambda: Given([1, 2]), "loss must be a loss"),
+    "a number in a law of losses": (lambda: FiniteLaw([3], [1.0]), "loss must be a loss"),
+    "too many slopes": (
+        lambda: refuse_wrong(Own(lambda p: p, lambda p: (np.ones(4), np.ones(4)))),
+        r"slopes must be one pair a forecast, got shape \(4,\) for 9 forecasts",
+    ),
+    "slopes of two dimensions": (
+        lambda: refuse_wrong(Own(lambda p: p, lambda p: (np.ones((9, 9)), 1 + 0 * p))),
+        r"slopes must be one pair a forecast, got shape \(9, 9\)",
+    ),
+    "too few values": (
+        lambda: refuse_wrong(Own(lambda p: p[:3], lambda p: (1 + 0 * p, 1 + 0 * p))),
+        "value must be one number a forecast, got 3 for 9",
+    ),
 }
 
 
@@ -135,6 +174,7 @@ WRONG = {
     "NaN": Own(lambda p: p * math.nan, lambda p: (1 + 0 * p, 1 + 0 * p)),
     "infinite": Own(lambda p: p / 0.5 + math.inf, lambda p: (0 * p, 0 * p)),
     "text": Own(lambda p: "low", lambda p: ("a", "b")),
+    "slopes of a wrong shape": Own(lambda p: p, lambda p: (np.ones(4), np.ones(4))),
     "one slope": Own(lambda p: p, lambda p: 1 + 0 * p),
     "falling at a point": Own(lambda p: p, lambda p: (1 + 0 * p, 0 * p)),
 }

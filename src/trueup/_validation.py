@@ -89,14 +89,34 @@ def integer(name: str, value: Any, *, at_least: int) -> int:
 
 
 def numbers(name: str, values: Any) -> FloatArray:
-    """Return an array of any shape as floats (a copy); text is not read as numbers."""
+    """Return an array of any shape as floats (a copy); text is not read as numbers.
+
+    Nor is one truth value; an array of them is one of events, 0 or 1.
+    """
     try:
         raw = np.asarray(values)
-        if raw.dtype.kind not in "buifO" or isinstance(values, str | bytes):
+        one_truth = raw.ndim == 0 and isinstance(raw[()], bool | np.bool_)
+        if raw.dtype.kind not in "buifO" or one_truth or isinstance(values, str | bytes):
             raise TypeError
         return np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"{name} must be numbers, got {_short(values)}.") from None
+
+
+def unit_numbers(name: str, values: Any) -> FloatArray:
+    """Return an array of any shape of numbers of the interval [0, 1]."""
+    array = np.asarray(values if isinstance(values, float) else numbers(name, values), np.float64)
+    inside = (array >= 0) & (array <= 1)  # NaN fails both
+    if not inside.all():
+        raise refuse(name, "inside the interval [0, 1]", float(array[~inside].ravel()[0]))
+    return array
+
+
+def like(asked: Any, answer: Any) -> Any:
+    """Return a float for a number asked and an array for an array."""
+    if np.ndim(asked) > 0:
+        return np.asarray(answer)
+    return float(answer if np.ndim(answer) == 0 else np.ravel(answer)[0])
 
 
 def _short(value: object) -> str:

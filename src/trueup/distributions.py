@@ -70,7 +70,7 @@ class Piecewise:
         """Return Pr[v <= x]."""
         points = _numbers(x)
         place = np.clip(np.searchsorted(self.nodes, points, side="right") - 1, 0, None)
-        return _like(x, np.where(points < 0, 0.0, self._at(points, place)))
+        return check.like(x, np.where(points < 0, 0.0, self._at(points, place)))
 
     def cdf_left(self, x: Any) -> Any:
         """Return Pr[v < x]."""
@@ -79,7 +79,7 @@ class Piecewise:
         at_node = self.nodes[np.minimum(place + 1, self.nodes.size - 1)] == points
         limit = self.left[np.minimum(place + 1, self.nodes.size - 1)]
         inside = np.where(at_node, limit, self._at(points, place))
-        return _like(x, np.where(points <= 0, 0.0, inside))
+        return check.like(x, np.where(points <= 0, 0.0, inside))
 
     def _at(self, points: FloatArray, place: Any) -> FloatArray:
         """F on the stretch that starts at node number `place`, by linear interpolation."""
@@ -96,7 +96,7 @@ class Piecewise:
         within = (points - self.nodes[place]) * (self.right[place] + self._at(points, place)) / 2
         below = self._area[place] + within
         above = (1 - points) - (self._area[-1] - below)
-        return _like(p, below + above)
+        return check.like(p, below + above)
 
     def quantile_set(self, level: float) -> tuple[float, float]:
         """Return the smallest and the largest q with Pr[v < q] <= level <= Pr[v <= q]."""
@@ -152,13 +152,13 @@ class FromCdf:
         """Return Pr[v <= x]."""
         points = _numbers(x)
         inside = self._cdf(np.clip(points, 0, 1))
-        return _like(x, np.where(points < 0, 0.0, np.where(points >= 1, 1.0, inside)))
+        return check.like(x, np.where(points < 0, 0.0, np.where(points >= 1, 1.0, inside)))
 
     def cdf_left(self, x: Any) -> Any:
         """Return Pr[v < x]."""
         points = _numbers(x)
         inside = self._cdf_left(np.clip(points, 0, 1))
-        return _like(x, np.where(points <= 0, 0.0, np.where(points > 1, 1.0, inside)))
+        return check.like(x, np.where(points <= 0, 0.0, np.where(points > 1, 1.0, inside)))
 
     def expected_distance(self, p: Any) -> Any:
         """Return E|p - v| by integrating the CDF."""
@@ -166,7 +166,7 @@ class FromCdf:
         edges, place = np.unique(np.append(points, [0.0, 1.0]), return_inverse=True)
         parts = [_integral(self.cdf, float(a), float(b)) for a, b in pairwise(edges)]
         below = np.concatenate([[0.0], np.cumsum(parts)])[place[:-2]].reshape(points.shape)
-        return _like(p, below + (1 - points) - (np.sum(parts) - below))
+        return check.like(p, below + (1 - points) - (np.sum(parts) - below))
 
     def quantile_set(self, level: float) -> tuple[float, float]:
         """Return the smallest and the largest q with Pr[v < q] <= level <= Pr[v <= q]."""
@@ -248,19 +248,7 @@ def _numbers(x: Any) -> FloatArray:
 
 def _inside(p: Any) -> FloatArray:
     """Points of [0, 1]."""
-    points = check.numbers("p", p)
-    if not np.all((points >= 0) & (points <= 1)):  # NaN fails both
-        raise check.refuse("p", "inside the interval [0, 1]", p)
-    return points
-
-
-def _like(asked: Any, answer: Any) -> Any:
-    """A float for a number asked, an array for an array."""
-    return (
-        float(answer if np.ndim(answer) == 0 else np.ravel(answer)[0])
-        if np.ndim(asked) == 0
-        else answer
-    )
+    return check.unit_numbers("p", p)
 
 
 def _bisect(holds: Callable[[float], bool]) -> tuple[float, float]:

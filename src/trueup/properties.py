@@ -136,22 +136,14 @@ class Expectile:
 
 def _pair(forecast: Any, outcome: Any) -> tuple[Any, Any]:
     """Both as arrays (or both as numbers), refused unless they are in [0, 1]."""
-    pair = []
-    for name, values in (("forecast", forecast), ("outcome", outcome)):
-        array = check.numbers(name, values)
-        inside = (array >= 0) & (array <= 1)  # NaN fails both
-        if not inside.all():
-            wrong = float(array[~inside].ravel()[0])
-            raise check.refuse(name, "inside the interval [0, 1]", wrong)
-        pair.append(array)
+    said, seen = check.unit_numbers("forecast", forecast), check.unit_numbers("outcome", outcome)
     try:
-        np.broadcast_shapes(pair[0].shape, pair[1].shape)
+        np.broadcast_shapes(said.shape, seen.shape)
     except ValueError:
         raise InvalidArgument(
-            f"forecast and outcome must have shapes that fit, got {pair[0].shape}"
-            f" and {pair[1].shape}."
+            f"forecast and outcome must have shapes that fit, got {said.shape} and {seen.shape}."
         ) from None
-    return pair[0], pair[1]
+    return said, seen
 
 
 def _plain(values: Any) -> Any:

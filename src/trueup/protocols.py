@@ -4,7 +4,6 @@ Arrays are float64 unless said. `Loss`, `Distribution` and `Forecaster` are prot
 these methods will do, nothing has to be subclassed.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
@@ -155,6 +154,3 @@ class Property(Protocol):
     def identification(self, forecast: ArrayLike, outcome: ArrayLike) -> FloatArray:
         """Return the slope of the score in the forecast: zero on average when it is right."""
         ...
-
-
-Losses = Sequence[Loss]

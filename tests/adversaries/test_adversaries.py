@@ -128,7 +128,9 @@ def test_potential_greedy_takes_the_cell_of_the_largest_gain():
 
 
 def test_just_above_contradicts_every_forecast():
-    """Above the largest while the median is below 1/2, else 0."""
+    """Above the largest while the median is below 1/2, else 0; at 1/2 itself 0."""
+    assert outcome(JustAbove(), view([0.5], [1.0])) == 0.0
+    assert outcome(JustAbove(), view([0.5 - 1e-9], [1.0])) == pytest.approx(0.5, abs=1e-12)
     assert outcome(JustAbove(), view([0.1, 0.6], [0.7, 0.3])) == pytest.approx(
         0.6 + 1e-9, abs=1e-12
     )

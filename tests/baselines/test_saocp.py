@@ -8,6 +8,7 @@ import pytest
 from reference import thresholds
 from reference.streams import STREAMS, WAVE, golden, issued
 from trueup.baselines import SAOCP, SFOGD, _saocp, gradient_scale
+from trueup.baselines._rival import added
 
 
 def test_golden_values_of_sf_ogd():
@@ -50,11 +51,21 @@ def test_saocp_agrees_with_its_formulas(name, scale, lifetime):
 
 
 def test_the_tie_rule_is_needed(monkeypatch):
-    """Without it, rounding decides which learners count, and the golden values are missed."""
+    """Without it, rounding decides which learners count, and the golden values are missed.
+
+    Sums go from left to right on every Python, so rounding is the same on all of them.
+    """
     monkeypatch.setattr(_saocp, "TIE", 0.0)
     said, _ = golden(SAOCP(0.9, scale=3.0))
 
     assert said != [1.616955, 1.233195, 1.902358, 2.248794]
+
+
+def test_sums_are_the_same_on_every_python():
+    """Plain rounding after each step: 16 times 0.1 is not 1.6; an exact sum would be."""
+    assert added([0.1] * 16) == 1.6000000000000003
+    assert added([1e16, 1.0, -1e16]) == 0.0
+    assert added(()) == 0.0
 
 
 def test_few_learners_live_at_a_time():

@@ -107,6 +107,36 @@ def test_bins_hold_equal_counts_and_keep_ties_together():
     assert set(tied.counts) <= counts_of_runs(np.round(forecasts, 1))
 
 
+def test_forecasts_that_fit_into_the_bins_are_never_merged():
+    """Two forecasts whose errors would cancel show them, however uneven their counts."""
+    forecasts = [0.2] * 490 + [0.8] * 510
+    outcomes = [0.9] * 490 + [0.1] * 510
+    for bins in (2, 3, 20):
+        result = binned_calibration_error(forecasts, outcomes, tu.Median(), bins)
+        assert (result.bins, result.error) == (2, 1.0)
+    uneven = np.repeat(np.arange(5) / 5, [19, 20, 20, 20, 21])
+    found = binned_calibration_error(uneven, uneven, tu.Mean(), 5)
+    assert found.counts.tolist() == [19, 20, 20, 20, 21]
+    rare = np.repeat([0.1, 0.2, 0.3, 0.4], [1, 1, 1, 97])
+    assert binned_calibration_error(rare, rare, tu.Mean(), 4).counts.tolist() == [1, 1, 1, 97]
+    assert binned_calibration_error(rare, rare, tu.Mean(), 3).counts.tolist() == [2, 1, 97]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bins_are_nearly_as_equal_as_ties_allow(seed):
+    """As many as wanted, and none larger than its share by more than the largest tie or two."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 30, rng.integers(3, 60))
+    forecasts = rng.permutation(np.repeat(np.linspace(0, 1, counts.size), counts))
+    for bins in (1, 2, 5, 20):
+        result = binned_calibration_error(forecasts, forecasts, tu.Mean(), bins)
+
+        assert result.bins == min(bins, counts.size)
+        assert set(result.counts) <= counts_of_runs(forecasts)
+        if bins <= counts.size / 2:
+            assert np.abs(result.counts - counts.sum() / bins).max() <= 1.5 * counts.max()
+
+
 def test_a_biased_forecaster_is_far_above_the_perfect_value():
     """The companion: forecasts shifted by 0.1 show it."""
     rng = np.random.default_rng(5)
@@ -134,6 +164,15 @@ def test_the_worst_window_is_found_by_looking_at_all():
         worst = worst_window_coverage(forecasts, outcomes, 0.75, window)
         assert worst.deviation == pytest.approx(max(abs(np.array(shares) - 0.75)))
         assert worst.coverage == pytest.approx(shares[worst.start])
+
+
+def test_the_last_window_is_looked_at_too():
+    """The worst may be at either end; of equals the first is told."""
+    outcomes = [0.4, 0.6, 0.4, 0.6, 0.6]
+
+    assert worst_window_coverage([0.5] * 5, outcomes, 0.5, 2) == (0.5, 0.0, 3)
+    assert worst_window_coverage([0.5] * 5, outcomes[::-1], 0.5, 2) == (0.5, 0.0, 0)
+    assert worst_window_coverage([0.5] * 5, outcomes, 0.5, 5) == (pytest.approx(0.1), 0.4, 0)
 
 
 def isotonic_by_all_partitions(outcomes, wanted):

@@ -6,17 +6,20 @@ from scipy.optimize import linprog
 
 from reference.claims import expected_gain, outcomes_that_matter
 from reference.weights import played_weights
-from trueup.errors import InvalidArgument
+from trueup.errors import InvalidArgument, SolverFailed
 from trueup.grid import MultiScaleBins
-from trueup.paper import gains, solve_mixture
+from trueup.paper import _linear_program, gains, solve_mixture
 
 SPREADS = [0.0, 1.0, 12.0]
 BINS = [MultiScaleBins(g) for g in (1.0, 0.5, 0.218, 0.125, 0.0921034, 1 / 16)]
 
 
 def random_weights(bins, spread, seed):
-    """Return e^(spread N(0, 1)) for every claim."""
-    return np.exp(spread * np.random.default_rng(seed).normal(size=(bins.n_pairs, 4)))
+    """Return e^(spread N(0, 1)) for every claim that can fail, 0 for the others.
+
+    Weight on a claim that never fails makes its pair safe to play alone, and the program easy.
+    """
+    return bins.live * np.exp(spread * np.random.default_rng(seed).normal(size=(bins.n_pairs, 4)))
 
 
 @pytest.mark.parametrize("spread", SPREADS)
@@ -45,6 +48,15 @@ def test_many_widely_spread_weights_are_solved_to_the_tolerance():
             solution = solve_mixture(weights, bins)
             sizes = np.abs(gains(bins, weights)[:, solution.pairs]).max(axis=0)
             assert solution.gain <= 1e-9 * (solution.probabilities @ sizes)
+
+
+def test_a_single_pair_is_seldom_enough():
+    """The companion: on most widely spread weights even the best pair alone is exploited."""
+    for bins in BINS[2:]:
+        matrices = [gains(bins, random_weights(bins, 12.0, seed)) for seed in range(60)]
+        best = [np.max(m / np.abs(m).max(axis=0), axis=0).min() for m in matrices]
+
+        assert sum(gain > 1e-6 for gain in best) >= 30
 
 
 def test_a_mixture_that_only_looks_small_is_seen():
@@ -76,6 +88,78 @@ def test_weights_that_once_failed_are_solved(gamma, draw, seed):
 
     assert solution.relative_gain <= 1e-9
     assert solution.probabilities.sum() == pytest.approx(1)
+
+
+def unwilling(answers):
+    """Return a solver that gives these answers first, then the true one; and what it was asked."""
+    asked, solve = [], _linear_program._solve
+
+    def fake(matrix, strategy, tolerance):
+        asked.append((strategy, tolerance))
+        truth, status = solve(matrix, strategy, 1e-10)
+        wrong = answers[len(asked) - 1] if len(asked) <= len(answers) else 0.0
+        return (None if wrong is None else exploited(matrix, truth, wrong)), status
+
+    return fake, asked
+
+
+def exploited(matrix, truth, gain):
+    """Return a mixture moved towards the worst pair until some outcome gains so much from it."""
+    if not gain:
+        return truth
+    cell, pair = np.unravel_index(matrix.argmax(), matrix.shape)
+    before = matrix[cell] @ truth
+    share = (gain - before) / (matrix[cell, pair] - before)
+    return (1 - share) * truth + share * (np.arange(truth.size) == pair)
+
+
+def weights_that_need_a_mixture(bins):
+    """Return the first random weights for which no pair alone is enough."""
+    for seed in range(60):
+        weights = random_weights(bins, 12.0, seed)
+        matrix = gains(bins, weights)
+        if (matrix / np.abs(matrix).max(axis=0)).max(axis=0).min() > 1e-3:
+            return weights
+    raise AssertionError
+
+
+@pytest.mark.parametrize("wrong", [None, 0.3, 1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_the_solver_is_asked_again_until_the_gain_is_small(monkeypatch, wrong, times):
+    """An answer that is missing, or that gains in the eighth digit, is not taken, four times."""
+    bins = MultiScaleBins(0.0921034)
+    fake, asked = unwilling([wrong] * times)
+    monkeypatch.setattr(_linear_program, "_solve", fake)
+    solution = solve_mixture(weights_that_need_a_mixture(bins), bins)
+
+    assert len(asked) == times + 1
+    assert max(tolerance for _, tolerance in asked) <= 1e-7
+    assert solution.relative_gain <= 1e-9
+
+
+def test_a_pair_that_gains_nowhere_will_do_where_the_solver_fails(monkeypatch):
+    """A pair none of whose claims has weight cannot be exploited alone."""
+    bins = MultiScaleBins(0.0921034)
+    weights = weights_that_need_a_mixture(bins)
+    weights[7] = 0.0
+    monkeypatch.setattr(_linear_program, "_solve", unwilling([None] * 5)[0])
+    solution = solve_mixture(weights, bins)
+
+    assert solution.pairs.tolist() == [7]
+    assert (solution.probabilities.tolist(), solution.gain) == ([1.0], 0.0)
+
+
+@pytest.mark.parametrize("wrong", [None, 1e-5])
+def test_where_nothing_helps_the_failure_is_told(monkeypatch, wrong):
+    """With the size of the game and what the solver said each time."""
+    bins = MultiScaleBins(0.0921034)
+    fake, asked = unwilling([wrong] * 5)
+    monkeypatch.setattr(_linear_program, "_solve", fake)
+    sentence = r"did not solve a 11 x 22 game: (kOptimal, ){4}kOptimal\.$"
+    with pytest.raises(SolverFailed, match=sentence):
+        solve_mixture(weights_that_need_a_mixture(bins), bins)
+
+    assert len(asked) == 5
 
 
 def test_grid_points_never_exceed_the_cells_beside_them():
@@ -127,6 +211,7 @@ def test_the_value_agrees_with_another_solver():
         weights = random_weights(bins, 1.0, seed=2)
         matrix = gains(bins, weights)
         largest = np.abs(matrix).max(axis=0)
+        largest[largest == 0] = 1.0  # pairs none of whose claims can fail
         solution = solve_mixture(weights, bins)
         scaled = np.zeros(bins.n_pairs)
         scaled[solution.pairs] = solution.probabilities * largest[solution.pairs]

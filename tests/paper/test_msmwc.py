@@ -56,21 +56,43 @@ def late_turn(number, weights):
     return sign * np.linspace(1, -1, weights.size)
 
 
+def one_rests(number, weights):
+    """The first expert gets nothing, the others lose: no second moment, so the smallest bound."""
+    rewards = -np.ones(weights.size)
+    rewards[0] = 0.0
+    return rewards
+
+
 REWARDS = {
     "random": random_rewards(0, 7),
     "against the heaviest": against_the_heaviest,
     "one is better": one_is_better,
     "late turn": late_turn,
+    "one rests": one_rests,
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", REWARDS)
 def test_regret_stays_under_the_bound(kind, name):
-    """Against every expert at once; lengths at which it bites are in the tests below."""
+    """Against every expert at once; at this length "one rests" is where it bites."""
     found, squares = regret(kind, 1_500, 7, REWARDS[name])
 
     assert np.all(found <= kind(7, 1_500).regret_bound(squares))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_experts_that_never_learn_break_the_bound_of_one_that_rests(kind):
+    """The companion: equal weights lose 6/7 a round to it, more than the bound of either."""
+
+    class Frozen(kind):
+        def update(self, rewards):
+            pass
+
+    found, squares = regret(Frozen, 1_500, 7, one_rests)
+
+    assert found[0] == pytest.approx(6 / 7 * 1_500)
+    assert found[0] > 1.5 * kind(7, 1_500).regret_bound(squares)[0]
 
 
 def test_experts_that_never_learn_break_the_bounds():

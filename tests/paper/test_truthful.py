@@ -9,7 +9,15 @@ from trueup.distributions import discrete
 from trueup.errors import HorizonReached, InvalidArgument
 from trueup.grid import MultiScaleBins
 from trueup.losses import Absolute
-from trueup.paper import TruthfulPredictor, default_gamma, expected_claims, truthful_pair, width
+from trueup.paper import (
+    TruthfulPredictor,
+    Width,
+    _truthful,
+    default_gamma,
+    expected_claims,
+    truthful_pair,
+    width,
+)
 
 LAWS = random_laws(2000, seed=7)
 BINS = [MultiScaleBins(g) for g in (1.0, 0.5, 0.25, 0.218, 0.125, 0.0921034, 1 / 32, 0.0138)]
@@ -35,6 +43,29 @@ def test_the_truthful_bin_is_the_one_of_steps_2_and_3():
         assert bins.scale[pair] <= found.w + 1e-12
         assert 2 * bins.scale[pair] > found.w - 1e-12 or bins.scale[pair] == bins.scales[-1]
         assert found.alpha - 1e-12 <= bins.bin[pair] <= found.beta + 1e-12
+
+
+@pytest.mark.parametrize("bins", BINS[3:], ids=repr)
+def test_a_width_off_the_grid_is_answered_by_the_coarsest_truthful_pair(bins):
+    """Where no bin is in [alpha, beta], or only one whose claims fail, all are looked at."""
+    shifted = 0
+    for law in LAWS[:60]:
+        worst = expected_claims(bins, law).max(axis=1)
+        found = width(law, bins.gamma)
+        between = bins.points[1] * 0.5
+        wrong_end = 1.0 if law.expected_distance(1.0) > 0.5 else 0.0
+        for off in (
+            found._replace(alpha=between, beta=between),
+            Width(found.w, wrong_end, wrong_end),
+        ):
+            pair = _truthful._answer(bins, law, off)
+
+            assert worst[pair] <= 1e-12
+            if not off.alpha <= bins.bin[pair] <= off.beta:
+                shifted += 1
+                assert bins.step[pair] == bins.step[worst <= max(worst.min(), 1e-12)].max()
+
+    assert shifted > 60
 
 
 @pytest.mark.parametrize("shift", [-1, 1], ids=["finer", "coarser"])

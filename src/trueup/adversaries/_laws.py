@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup.distributions import mix
-from trueup.losses import v_shaped
+from trueup.losses import refuse_wrong, v_shaped
 from trueup.properties import law_of_v
 from trueup.protocols import Distribution, Loss, Property
 
@@ -44,6 +44,8 @@ class FiniteLaw:
         self.losses: list[Loss] = losses
         self.probabilities = check.probabilities("probabilities", probabilities)
         check.same_length("losses and probabilities", self.losses, self.probabilities)
+        for loss in self.losses:
+            refuse_wrong(loss)
 
     def sample(self, rng: np.random.Generator) -> Loss:
         """Draw the loss."""

@@ -33,7 +33,7 @@ from collections import deque
 
 from trueup import _validation as check
 from trueup.baselines._residuals import Residuals
-from trueup.baselines._rival import ThresholdRival, miss_rate, pinball
+from trueup.baselines._rival import ThresholdRival, added, miss_rate, pinball
 
 __all__ = ["FACI", "DtACI"]
 
@@ -107,7 +107,7 @@ class DtACI(ThresholdRival):
     @property
     def alpha(self) -> float:
         """The a_t of the coming round."""
-        return sum([p * a for p, a in zip(self._shares, self._alphas, strict=True)])
+        return added(p * a for p, a in zip(self._shares, self._alphas, strict=True))
 
     def _learn(self, residual: float) -> None:
         if len(self._past) > self._stored:
@@ -120,12 +120,12 @@ class DtACI(ThresholdRival):
         rate, target, count = self._rate(), self._target, len(STEPS)
         losses = [pinball(target, beta, alpha) for alpha in self._alphas]
         if self._squares.maxlen:
-            met = sum([p * loss for p, loss in zip(self._shares, losses, strict=True)])
+            met = added(p * loss for p, loss in zip(self._shares, losses, strict=True))
             self._squares.append(met * met)
         raw = [p * math.exp(-rate * loss) for p, loss in zip(self._shares, losses, strict=True)]
-        total = sum(raw)
+        total = added(raw)
         mixed = [(1 - self.mixing) * v / total + self.mixing / count for v in raw]
-        total = sum(mixed)
+        total = added(mixed)
         self._shares = [w / total for w in mixed]
         moved = [
             alpha + step * (target - (alpha > beta))

@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterable
 
 from trueup import _validation as check
-from trueup.baselines._rival import ThresholdRival, bounded, coin, miss_rate
+from trueup.baselines._rival import ThresholdRival, added, bounded, coin, miss_rate
 from trueup.errors import InvalidArgument
 
 __all__ = ["MVP"]
@@ -132,7 +132,7 @@ class MVP(ThresholdRival):
             if self._inside is None:
                 raise InvalidArgument("groups must be given to predict first, got none.")
             rows = [self._pressures[group] for group in self._inside]
-            pressures = rows[0] if len(rows) == 1 else [sum(c) for c in zip(*rows, strict=True)]
+            pressures = rows[0] if len(rows) == 1 else [added(c) for c in zip(*rows, strict=True)]
             self._issued = self._chosen(pressures or [0.0] * self.buckets)
         return self._issued
 

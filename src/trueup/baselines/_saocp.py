@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trueup import _validation as check
-from trueup.baselines._rival import ThresholdRival, miss_rate, pinball
+from trueup.baselines._rival import ThresholdRival, added, miss_rate, pinball
 
 __all__ = ["SAOCP", "SFOGD", "gradient_scale"]
 
@@ -134,11 +134,11 @@ class Learner:
 def mixture(learners: Sequence[Learner]) -> float:
     """Return mix(A), of one learner or more."""
     masses = [x.prior * x.weight if x.weight > 0 else 0.0 for x in learners]
-    total = sum(masses)
+    total = added(masses)
     if total <= 0:
         masses = [x.prior for x in learners]
-        total = sum(masses)
-    return sum([m * x.threshold for m, x in zip(masses, learners, strict=True)]) / total
+        total = added(masses)
+    return added(m * x.threshold for m, x in zip(masses, learners, strict=True)) / total
 
 
 class SAOCP(ThresholdRival):

@@ -8,7 +8,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup.errors import InvalidArgument
-from trueup.losses._piecewise import Pieces, checked, like, with_ends
+from trueup.losses._piecewise import Pieces, checked, with_ends
 from trueup.protocols import FloatArray, Loss
 
 VALUE_TOLERANCE = 1e-6  # relative; slopes may be differences of the values
@@ -61,7 +61,7 @@ class Convex:
         """Return the user's value."""
         points = checked(forecast)
         values = [check.finite("value", self._value(float(p))) for p in points.ravel()]
-        return like(forecast, np.array(values).reshape(points.shape))
+        return check.like(forecast, np.array(values).reshape(points.shape))
 
     def slopes(self, forecast: Any) -> Any:
         """Return the user's slopes, refusing what no convex loss within its bound can have."""
@@ -187,13 +187,23 @@ def refuse_wrong(loss: Any) -> None:
     if isinstance(inner, Convex) or type(inner).__module__.startswith("trueup.losses."):
         return
     lipschitz = check.nonnegative("lipschitz", inner.lipschitz)
-    check.vector("values of the loss", inner.value(PROBES))
+    values = check.vector("values of the loss", inner.value(PROBES))
+    if values.size != PROBES.size:
+        raise InvalidArgument(
+            f"value must be one number a forecast, got {values.size} for {PROBES.size}."
+        )
     try:
         left, right = inner.slopes(PROBES)
     except (TypeError, ValueError):
         raise InvalidArgument("slopes must be a pair (left, right).") from None
     left, right = (check.numbers("slopes", side) for side in (left, right))
-    shape = np.broadcast_shapes(left.shape, PROBES.shape)
+    for side in (left, right):
+        if side.shape not in ((), PROBES.shape):
+            raise InvalidArgument(
+                f"slopes must be one pair a forecast, got shape {side.shape}"
+                f" for {PROBES.size} forecasts."
+            )
+    shape = PROBES.shape
     refuse_impossible(
         PROBES, np.broadcast_to(left, shape), np.broadcast_to(right, shape), lipschitz
     )

@@ -27,25 +27,14 @@ class Pieces(NamedTuple):
 
 def checked(forecast: Any) -> FloatArray:
     """Return the forecast as an array, refusing what lies outside [0, 1]."""
-    points = forecast if isinstance(forecast, float) else check.numbers("forecast", forecast)
-    points = np.asarray(points, dtype=np.float64)
-    inside = (points >= 0) & (points <= 1)  # NaN fails both
-    if not inside.all():
-        wrong = float(points[~inside].ravel()[0])
-        raise check.refuse("forecast", "inside the interval [0, 1]", wrong)
-    return points
-
-
-def like(asked: Any, answer: Any) -> Any:
-    """Return a float for a number asked and an array for an array."""
-    return float(answer) if np.ndim(asked) == 0 else np.asarray(answer)
+    return check.unit_numbers("forecast", forecast)
 
 
 def with_ends(asked: Any, points: FloatArray, left: Any, right: Any, steepest: float) -> Any:
     """Apply the convention at 0 and 1 to one-sided slopes, and return them like what was asked."""
     left = np.where(points == 0, -steepest, left)
     right = np.where(points == 1, steepest, right)
-    return like(asked, left), like(asked, right)
+    return check.like(asked, left), check.like(asked, right)
 
 
 @dataclass(frozen=True)
@@ -68,7 +57,7 @@ class Linear:
 
     def value(self, forecast: Any) -> Any:
         """Return c * forecast."""
-        return like(forecast, self.c * checked(forecast))
+        return check.like(forecast, self.c * checked(forecast))
 
     def slopes(self, forecast: Any) -> Any:
         """Return c twice, inside the interval."""
@@ -132,7 +121,7 @@ class PiecewiseLinear:
 
     def value(self, forecast: Any) -> Any:
         """Return the integral of the slope from 0 to the forecast."""
-        return like(forecast, np.interp(checked(forecast), self._nodes, self._values))  # type: ignore[attr-defined]
+        return check.like(forecast, np.interp(checked(forecast), self._nodes, self._values))  # type: ignore[attr-defined]
 
     def slopes(self, forecast: Any) -> Any:
         """Return the slopes of the stretches to the left and to the right."""

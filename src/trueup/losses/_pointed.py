@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from trueup import _validation as check
-from trueup.losses._piecewise import Pieces, checked, like, with_ends
+from trueup.losses._piecewise import Pieces, checked, with_ends
 
 NARROWEST = 1e-6  # of a Huber loss; below it, v - delta and v + delta lose their digits
 
@@ -43,7 +43,7 @@ class Absolute:
 
     def value(self, forecast: Any) -> Any:
         """Return abs(forecast - v)."""
-        return like(forecast, np.abs(checked(forecast) - self.v))
+        return check.like(forecast, np.abs(checked(forecast) - self.v))
 
     def slopes(self, forecast: Any) -> Any:
         """Return -1 before v and 1 after it."""
@@ -79,7 +79,7 @@ class Pinball:
     def value(self, forecast: Any) -> Any:
         """Return max(q (v - forecast), (1 - q) (forecast - v))."""
         error = self.v - checked(forecast)
-        return like(forecast, np.maximum(self.q * error, (self.q - 1) * error))
+        return check.like(forecast, np.maximum(self.q * error, (self.q - 1) * error))
 
     def slopes(self, forecast: Any) -> Any:
         """Return -q before v and 1 - q after it."""
@@ -116,7 +116,7 @@ class AsymmetricSquared:
     def value(self, forecast: Any) -> Any:
         """Return the weighted squared error."""
         error = self.v - checked(forecast)
-        return like(forecast, np.where(error > 0, self.a, 1 - self.a) * error**2)
+        return check.like(forecast, np.where(error > 0, self.a, 1 - self.a) * error**2)
 
     def slopes(self, forecast: Any) -> Any:
         """Return the derivative, twice."""
@@ -152,7 +152,7 @@ class Squared:
 
     def value(self, forecast: Any) -> Any:
         """Return (forecast - v)^2."""
-        return like(forecast, (checked(forecast) - self.v) ** 2)
+        return check.like(forecast, (checked(forecast) - self.v) ** 2)
 
     def slopes(self, forecast: Any) -> Any:
         """Return the derivative, twice."""
@@ -191,7 +191,7 @@ class Huber:
         """Return the squared error halved, or its tangent beyond delta."""
         size = np.abs(checked(forecast) - self.v)
         near, far = size**2 / 2, self.delta * (size - self.delta / 2)
-        return like(forecast, np.where(size <= self.delta, near, far))
+        return check.like(forecast, np.where(size <= self.delta, near, far))
 
     def slopes(self, forecast: Any) -> Any:
         """Return the error clipped to [-delta, delta], twice."""

@@ -46,7 +46,7 @@ def l2_calibration_error(forecasts: ArrayLike, outcomes: ArrayLike) -> float:
     >>> l2_calibration_error([0.5, 0.5, 1.0], [0.0, 0.0, 1.0])
     0.5
     """
-    said, seen = _pair(forecasts, outcomes)
+    said, seen = _sequences(forecasts, outcomes)
     groups, group, counts = np.unique(said, return_inverse=True, return_counts=True)
     means = np.bincount(group, seen) / counts
     return float(counts @ (groups - means) ** 2)
@@ -66,7 +66,7 @@ def identification_calibration_error(
     >>> identification_calibration_error([0.5, 0.5], [0.6, 0.7], Median())
     2.0
     """
-    said, seen = _pair(forecasts, outcomes, property)
+    said, seen = _sequences(forecasts, outcomes, property)
     order = check.positive("order", order)
     _, group, counts = np.unique(said, return_inverse=True, return_counts=True)
     means = np.bincount(group, property.identification(said, seen)) / counts
@@ -82,7 +82,7 @@ class BinnedCalibration(NamedTuple):
 
     error: float  # sum over bins of |sum of identification| / T
     perfect: float  # what a perfectly calibrated forecaster would show, on average, with these bins
-    bins: int  # how many there are; ties may leave fewer than asked
+    bins: int  # how many there are: as asked, or as the distinct forecasts if those are fewer
     counts: IntArray  # rounds in each, shape (bins,)
     forecasts: FloatArray  # mean forecast in each
     deviations: FloatArray  # mean identification in each, positive where forecasts are too high
@@ -94,7 +94,7 @@ def binned_calibration_error(
     property: Property,  # noqa: A002
     bins: int = 20,
 ) -> BinnedCalibration:
-    """Return the calibration error in equal-count bins of the forecasts, ties kept together.
+    """Return the calibration error in bins of the forecasts, of counts as equal as ties allow.
 
     `perfect` is exact for quantiles and medians without ties at the forecast (a mean absolute
     deviation of binomials); for other properties it is that of a normal law with the spread seen
@@ -107,7 +107,7 @@ def binned_calibration_error(
     >>> result.bins, result.error
     (2, 0.2)
     """
-    said, seen = _pair(forecasts, outcomes, property)
+    said, seen = _sequences(forecasts, outcomes, property)
     group = equal_count_groups(said, check.integer("bins", bins, at_least=1))
     slopes = np.asarray(property.identification(said, seen))
     counts = np.bincount(group)
@@ -123,15 +123,28 @@ def binned_calibration_error(
 
 
 def equal_count_groups(values: FloatArray, wanted: int) -> IntArray:
-    """Return the number of the bin of each value: about equal counts, equal values together."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    first = np.searchsorted(ranked, ranked, side="left")  # equal values share their first rank
-    number = (first * wanted) // values.size
-    _, dense = np.unique(number, return_inverse=True)
-    group = np.empty(values.size, dtype=np.int64)
-    group[order] = dense
-    return group
+    """Return the number of the bin of each value: about equal counts, equal values together.
+
+    From below, each bin ends where it comes closest to its share of what is left, with one distinct
+    value at least for it and for each bin above. So there are as many bins as wanted, or as
+    distinct values.
+
+    >>> equal_count_groups(np.array([0.1, 0.5, 0.5, 0.5, 0.9, 0.9]), 2)
+    array([0, 0, 0, 0, 1, 1])
+    """
+    _, value, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    bins = min(wanted, counts.size)
+    starts, reached = [0], 0
+    for left in range(bins, 1, -1):
+        share = reached + (values.size - reached) / left
+        above = int(np.searchsorted(ends, share))
+        nearest = above - (above > 0 and share - ends[above - 1] <= ends[above] - share)
+        last = min(max(nearest, starts[-1]), counts.size - left)
+        starts.append(last + 1)
+        reached = int(ends[last])
+    number = np.searchsorted(starts, np.arange(counts.size), side="right") - 1
+    return np.asarray(number[value], dtype=np.int64)
 
 
 def _perfect(group: IntArray, counts: IntArray, slopes: FloatArray, wanted: Property) -> float:
@@ -163,7 +176,7 @@ def binomial_deviation(count: int, probability: float) -> float:
     return 2 * m * math.exp(log_term)
 
 
-def _pair(
+def _sequences(
     forecasts: ArrayLike, outcomes: ArrayLike, wanted: Property | None = None
 ) -> tuple[FloatArray, FloatArray]:
     if wanted is not None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.metrics._calibration import _pair
+from trueup.metrics._calibration import _sequences
 from trueup.metrics._minimise import sums
 from trueup.metrics._regret import swap_regret_by_group
 from trueup.protocols import ArrayLike, FloatArray, IntArray, Property
@@ -51,7 +51,7 @@ def decompose(
     >>> decompose([0.25, 0.25, 0.75, 0.75], [0.0, 0.0, 1.0, 1.0], Mean())
     Decomposition(score=0.0625, miscalibration=0.0625, discrimination=0.25, uncertainty=0.25)
     """
-    said, seen = _pair(forecasts, outcomes, property)
+    said, seen = _sequences(forecasts, outcomes, property)
     constant = swap_regret_by_group(said, seen, property, by=np.zeros(said.size)).best[0]
     score = float(np.mean(property.score(said, seen)))
     fitted = float(np.mean(property.score(isotonic_fit(said, seen, property), seen)))
@@ -72,7 +72,7 @@ def isotonic_fit(
     >>> isotonic_fit([0.1, 0.2, 0.3], [0.5, 0.4, 0.9], Median())
     array([0.4, 0.4, 0.9])
     """
-    said, seen = _pair(forecasts, outcomes, property)
+    said, seen = _sequences(forecasts, outcomes, property)
     levels, place = np.unique(said, return_inverse=True)
     block = np.zeros(levels.size, dtype=np.int64)
     low, high = np.zeros(1), np.ones(1)

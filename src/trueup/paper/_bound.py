@@ -46,9 +46,10 @@ def swap_regret_bound(
 ) -> float:
     """Return what swap regret stays under with probability 1 - delta, for 1-Lipschitz losses.
 
-    Never above T, which is trivial. The constants of MsMwC are large: the bound is trivial up to
-    some 10^8 rounds, with the master over learning rates up to some 10^5. For other losses
-    multiply by their Lipschitz constant.
+    Never above T, which is trivial. The constants of MsMwC are large: at delta = 1/T the bound is
+    trivial up to some 10^8 rounds, with the master over learning rates up to half a million; at
+    delta = 0.05, where the default gamma is finer, up to some 10^9 and to a million. For other
+    losses multiply by their Lipschitz constant.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def msmwc_regret_bound(n_experts: int, rounds: int, squares: ArrayLike) -> Float
     """
     n_experts = check.integer("n_experts", n_experts, at_least=1)
     log_size = math.log(n_experts * check.integer("rounds", rounds, at_least=2))
-    second = check.numbers("squares", squares)
+    second = _checked_squares(squares)
     linear = 64 * log_size + 64 * math.log(n_experts) + 66.5
     return np.asarray(65.01 * np.sqrt(log_size * second) + linear)
 
@@ -111,10 +111,18 @@ def master_regret_bound(n_experts: int, rounds: int, squares: ArrayLike) -> Floa
     n_experts = check.integer("n_experts", n_experts, at_least=1)
     rates = master_rates(check.integer("rounds", rounds, at_least=2))
     total = float((rates**2).sum())
-    second = check.numbers("squares", squares)[..., None]
+    second = _checked_squares(squares)[..., None]
     price = (math.log(n_experts) / 2 + np.log(total / rates**2)) / rates
     bounds = price + 64 * rates * second + rates.sum() / total
     return np.asarray(bounds.min(axis=-1))
+
+
+def _checked_squares(squares: ArrayLike) -> FloatArray:
+    array = check.numbers("squares", squares)
+    wrong = array[~((array >= 0) & (array < math.inf))]
+    if wrong.size:
+        raise check.refuse("squares", "finite and 0 or more", float(wrong[0]))
+    return array
 
 
 def _checked_rewards(rewards: ArrayLike, n_experts: int) -> FloatArray:

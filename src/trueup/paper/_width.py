@@ -34,6 +34,7 @@ def quantile_set(distribution: Distribution, level: float) -> tuple[float, float
     >>> quantile_set(discrete([0.2, 0.6], [0.5, 0.5]), 1.0)
     (0.6, 1.0)
     """
+    _refuse_no_law(distribution)
     return distribution.quantile_set(check.unit("level", level))
 
 
@@ -54,7 +55,7 @@ def width(distribution: Distribution, gamma: float) -> Width:
     Width(w=0.5, alpha=0.25, beta=0.75)
     """
     gamma = check.half_open_unit("gamma", gamma)
-    check.instance("distribution", distribution, Distribution, "a distribution with quantile_set")
+    _refuse_no_law(distribution)
     low, high = gamma, 1.0
     if high <= _largest_difference(distribution, gamma, high):
         low = high
@@ -67,6 +68,10 @@ def width(distribution: Distribution, gamma: float) -> Width:
         else:
             high = middle
     return _with_ends(distribution, gamma, low, high)
+
+
+def _refuse_no_law(distribution: Distribution) -> None:
+    check.instance("distribution", distribution, Distribution, "a distribution with quantile_set")
 
 
 def _tail(gamma: float, w: float) -> float:
