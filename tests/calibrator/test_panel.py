@@ -67,10 +67,10 @@ def test_saved_panels_go_on_bit_for_bit(tmp_path):
     panel = tu.Panel(tu.Interval(0.8))
     panel.run(KEYS, OUTCOMES)
     panel.predict([3, "new"], [1.0, 2.0])
-    panel.save(tmp_path / "panel.tru")
+    panel.save(tmp_path / "panel.bin")
     copies = [
         tu.Panel.from_bytes(panel.to_bytes()),
-        tu.Panel.load(tmp_path / "panel.tru", tu.Interval(0.8)),
+        tu.Panel.load(tmp_path / "panel.bin", tu.Interval(0.8)),
         pickle.loads(pickle.dumps(panel)),
     ]
     runs = []

@@ -158,19 +158,23 @@ def best_by_pair(said, outcomes, wanted, pairs):
     return total
 
 
-def test_the_differences_of_a_group_are_its_own():
-    """Each group's certificate has the differences of its own rounds in it."""
+def test_the_differences_of_a_label_count_for_it_in_its_group():
+    """A certificate has them label by label, none below zero."""
     rng = np.random.default_rng(5)
     outcomes, groups = rng.uniform(size=1_000), rng.integers(3, size=1_000)
-    engine = Engine(seed=6)
+    engine, plain = Engine(seed=6), Engine(seed=6, refine=False)
     run = engine.play(outcomes, Median(), points=1 - outcomes, groups=groups)
+    labels = plain.play(outcomes, Median(), points=1 - outcomes, groups=groups).labels
+    assert run.labels.tolist() == labels.tolist()
     more = abs(run.forecasts - outcomes) - abs(run.labels - outcomes)
     for group in range(3):
-        own = groups == group
-        bins = engine.certificates(group)[2].sum()
+        bins, scales, parts = plain.certificates(group)
+        own = [(groups == group) & (run.labels == b) & (run.scales == r)
+               for b, r in zip(bins, scales, strict=True)]  # fmt: skip
+        total = sum(max(c + more[k].sum(), 0.0) for c, k in zip(parts, own, strict=True))
 
-        assert engine.certificate(group) == pytest.approx(bins + more[own].sum())
-        assert more[own].sum() <= allowed(own.sum(), group=group)
+        assert engine.certificate(group) == pytest.approx(total)
+        assert more[groups == group].sum() <= allowed((groups == group).sum(), group=group)
 
 
 def test_without_refining_the_label_is_said():

@@ -11,7 +11,7 @@ has a header (names below, the pool and the next pool with it), then blocks that
 |---|---|---|
 | pool, next | scale, place | probability |
 | index | 1 + number of a row, or 0: an open-addressing table of keys | |
-| rows | key, first slip | rounds, four sums, four weights, 4 J wealths |
+| rows | key, first slip | rounds, four sums, what refining cost, four weights, 4 J wealths |
 | groups | first slip | rounds, gain from refining, J wealths against it, J for it |
 | slips | see SLIP_... | see SLIP_... |
 
@@ -80,7 +80,7 @@ HEADER = AT_NEXT_SHARES + MOST_COLUMNS
 
 # entries of the blocks
 KEY, FIRST_SLIP, WHOLE_ROW = 0, 1, 2
-PLAYED, SUMS, WEIGHTS, PRODUCTS = 0, 1, 5, 9
+PLAYED, SUMS, REFINED_HERE, WEIGHTS, PRODUCTS = 0, 1, 5, 6, 10
 ROW = PRODUCTS + 4 * N_RATES
 WHOLE_GROUP = 1
 GROUP_PLAYED, GROUP_REFINED, GROUP_AGAINST, GROUP_FOR = 0, 1, 2, 2 + N_RATES
@@ -1204,6 +1204,7 @@ def pay_refining(i, f, slip, said_more, point_more):
     at, stakes = i[AT_SLIPS] + WHOLE_SLIP * slip, i[AT_FSLIPS] + SLIP * slip
     group = i[AT_FGROUPS] + GROUP * i[at + SLIP_GROUP]
     f[group + GROUP_REFINED] += said_more
+    f[i[AT_FROWS] + ROW * i[at + SLIP_ROW] + REFINED_HERE] += said_more
     if i[at + SLIP_REFINES] == 0:
         return 0.0
     share, change = f[stakes + SLIP_LAMBDA], 0.0
@@ -1277,6 +1278,7 @@ def double(i, f, upper):
     for slot in range(i[INDEX_SIZE]):
         i[i[AT_INDEX] + slot] = 0
     for number in range(i[ROWS]):
+        f[i[AT_FROWS] + ROW * number + REFINED_HERE] *= 0.5
         at = i[AT_ROWS] + WHOLE_ROW * number + KEY
         key = abs(i[at])
         group, rest = key >> 42, key & ((np.int64(1) << 42) - 1)

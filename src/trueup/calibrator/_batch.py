@@ -8,7 +8,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
-from trueup.calibrator._calibrator import Calibrator
+from trueup.calibrator._calibrator import REMEMBERED, Calibrator
 from trueup.calibrator._issued import Open, Report
 from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
 from trueup.engine._engine import replay_order
@@ -28,6 +28,7 @@ class CalibratedRun(NamedTuple):
     scales: FloatArray  # their scales
     overruled: Any  # bool: another bin was drawn than the one aimed at
     guarded: Any  # bool: False before the range is known
+    answered: Any  # bool: the outcome came and was learned
     outcomes: FloatArray
     raw: FloatArray  # the user's own numbers, NaN without
     weights: Any  # shape (T,), or None
@@ -49,7 +50,8 @@ class CalibratedRun(NamedTuple):
         """
         calibrator, report = self.calibrator, self.calibrator.report()
         low, span = report.low, report.high - report.low
-        used = np.asarray(self.guarded) & ~np.isnan(self.outcomes)
+        used = np.asarray(self.guarded) & self.answered
+        used &= np.arange(used.size) >= report.since - (report.rounds - used.size)
         levels = getattr(calibrator.wanted, "levels", None)
         total, count = 0.0, 1 if levels is None else len(levels)
         for k in range(count):
@@ -152,14 +154,21 @@ def continue_run(
         y, own = transform.into_all("outcomes", values), transform.into_all("forecasts", anchors)
     replay = replay_order(rounds, known_at)
     members = _members(calibrator, rounds, groups)
-    first = calibrator._issued
-    parts = [stream.run(y, own, replay, members, shares) for stream in calibrator._streams]
+    first, used = calibrator._issued, y
+    if calibrator.max_open is not None:
+        replay, late = give_up(calibrator, replay)
+        used = y.copy()
+        used[late] = np.nan
+    parts = [stream.run(used, own, replay, members, shares) for stream in calibrator._streams]
     said = np.column_stack([part[0] for part in parts])
     issued = np.sort(said, axis=1)
     remember(calibrator, parts, said, own, first)
-    answered = ~np.isnan(values) & (parts[0][3] == -1)
+    answered = ~np.isnan(used) & (parts[0][3] == -1)
     if said.shape[1] > 1:
-        calibrator._sorting += _sorting(calibrator, said, issued, y, answered, shares)
+        order = replay[1][answered[replay[1]]]
+        weights_now = shares[order] if shares.size else np.ones(order.size)
+        answers = said[order], issued[order], y[order], weights_now, own[order]
+        _count_sorting(calibrator, *answers)
     labels = np.column_stack([part[1][:, 0] for part in parts])
     if transform is not None:
         same = issued == own[:, None]  # the user's own number comes back as it was
@@ -174,11 +183,39 @@ def continue_run(
         scales[:, 0] if single else scales,
         np.any([part[2][:, 0] > 0 for part in parts], axis=0),
         parts[0][2][:, 0] >= 0,
+        answered,
         values,
         anchors,
         shares * calibrator.max_weight if shares.size else None,
         calibrator,
     )
+
+
+def give_up(calibrator: Calibrator, replay: Any) -> tuple[Any, list[int]]:
+    """Return the order in which rounds are closed when not more than `max_open` may be open.
+
+    With it come the rounds that are given up, which the calibrator remembers.
+    """
+    starts, order = replay
+    most, first = calibrator.max_open or 0, calibrator._issued
+    rounds, closed, late = starts.size - 2, [], []
+    is_open: dict[int, None] = {}
+    ends = np.zeros(rounds + 2, dtype=np.int64)
+    for t in range(rounds + 1):
+        for k in order[starts[t] : starts[t + 1]].tolist():
+            if k in is_open:
+                del is_open[k]
+                closed.append(k)
+        ends[t + 1] = len(closed)
+        if t < rounds:
+            is_open[t] = None
+            if len(is_open) > most:
+                late.append(next(iter(is_open)))
+                del is_open[late[-1]]
+                closed.append(late[-1])
+    calibrator._expired |= dict.fromkeys(first + t for t in late[-REMEMBERED:])
+    calibrator._given_up += len(late)
+    return (ends, np.array(closed, dtype=np.int64)), late
 
 
 def remember(
@@ -193,24 +230,25 @@ def remember(
     calibrator._issued += said.shape[0]
 
 
-def _sorting(
+def _count_sorting(
     calibrator: Calibrator,
     said: FloatArray,
     issued: FloatArray,
     y: FloatArray,
-    used: Any,
     shares: FloatArray,
-) -> FloatArray:
-    """Return what putting numbers in order has changed, level by level."""
-    crossed = used & np.any(said != issued, axis=1)
-    changes = []
+    own: FloatArray,
+) -> None:
+    """Add what putting numbers in order has changed, level by level, in the order of outcomes."""
     for k, stream in enumerate(calibrator._streams):
-        errors = [block[crossed, k] - y[crossed] for block in (issued, said)]
+        errors = [block[:, k] - y for block in (issued, said)]
         below, above = stream.template.below, stream.template.above
         costs = [np.where(error < 0, below, above) * error for error in errors]
-        changed = costs[0] - costs[1]
-        changes.append(float((changed * shares[crossed] if shares.size else changed).sum()))
-    return np.array(changes)
+        more = costs[0] - costs[1]
+        below = (y < issued[:, k]).astype(float) - (y < said[:, k])
+        rows = [shares * np.maximum(more, 0.0), more, below, np.where(np.isnan(own), 0.0, more)]
+        calibrator._sorting[k] = np.cumsum(
+            np.vstack([calibrator._sorting[k], np.column_stack(rows)]), axis=0
+        )[-1]
 
 
 def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:
@@ -233,9 +271,14 @@ def _members(
     """Return the numbers of the groups of each round, shape (T or 1, n)."""
     if groups is None:
         return np.zeros((1, 1), dtype=np.int64)
+    check.same_length("outcomes and groups", range(rounds), groups)
     if len(groups) != rounds:
         raise InvalidArgument(f"groups must have {rounds} rows, got {len(groups)}.")
-    rows = [calibrator._numbers_of(row, make=True) for row in groups]
+    rows = []
+    for row in groups:
+        named = calibrator._named(row)
+        calibrator._groups |= {name: number for name, number in named.items() if number}
+        rows.append(sorted(named.values()))
     sizes = {len(row) for row in rows}
     if len(sizes) > 1:
         raise InvalidArgument("groups must have the same number of names in every round here.")

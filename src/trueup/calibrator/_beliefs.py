@@ -116,7 +116,9 @@ def nodes_of(
 
     With a transform, nodes are on its scale, as `low` and `width` are.
     """
-    if hasattr(belief, "nodes"):
+    if isinstance(belief, type):
+        raise InvalidArgument(f"forecast must be a number, a belief or None, got {belief!r:.60}.")
+    if callable(getattr(belief, "nodes", None)):
         nodes, heights = belief.nodes()
         places = np.asarray(nodes, dtype=np.float64)
         if transform is not None:

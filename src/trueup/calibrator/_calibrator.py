@@ -7,9 +7,10 @@ of several levels are drawn with one coin and put in order before they are issue
 **Which guarantee holds.** With `exact=True` a grid value is issued: "whenever it said A, B would
 have been better" is bounded for every A and B. By default the number is refined inside the drawn
 cell, and the guarantee is by label, the drawn bin, which comes with every forecast: replacing all
-that was said under a label by one constant is bounded to save little. With several levels the sum
-over the levels is what is bounded, by label: putting numbers in order never raises the sum of their
-pinball losses. Forecasts from before the range is known have no guarantee; they are counted.
+that was said under a label by one constant is bounded to save little. With several levels it is the
+sum over the levels that is bounded: putting numbers in order never raises the sum of their pinball
+losses. What it costs a single level is counted, and its certificate has it. Forecasts from before
+the range is known have no guarantee; they are counted too.
 """
 
 import math
@@ -24,6 +25,7 @@ from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
 from trueup.calibrator._decision import DecisionStream
 from trueup.calibrator._issued import Forecast, Open, Report
+from trueup.calibrator._report import report_of, unit_of
 from trueup.calibrator._stream import Said, Stream
 from trueup.calibrator._targets import (
     Decision,
@@ -41,6 +43,7 @@ from trueup.properties import Median, Quantile
 from trueup.protocols import Loss, Property
 
 NOTHING = float("nan")
+REMEMBERED = 1_000  # forecasts given up whose ids are still known as such
 SETTINGS = (
     "bounds", "seed", "exact", "steer", "of", "transform", "overrule", "strict", "c", "window",
     "max_open", "max_groups", "max_weight",
@@ -122,6 +125,8 @@ class Calibrator:
         """Make the state before the first round from the settings."""
         ends = None
         if isinstance(self.wanted, Probability):
+            if self.bounds is not None and _bounds(self.bounds) != (0.0, 1.0):
+                raise check.refuse("bounds", "left out for a probability", self.bounds)
             ends = (0.0, 1.0)
         elif self.bounds is not None:
             ends = _bounds(self.bounds)
@@ -132,6 +137,11 @@ class Calibrator:
             if ends is not None:
                 low, high = (self._transform.into("bounds", end) for end in ends)
                 ends = _bounds((low, high))
+        for name in ("exact", "steer", "strict"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise check.refuse(name, "True or False", getattr(self, name))
+        if check.integer("seed", self.seed, at_least=0) >= 2**63:
+            raise check.refuse("seed", "below 2**63", self.seed)
         check.integer("window", self.window, at_least=8)
         check.integer("max_groups", self.max_groups, at_least=0)
         check.positive("max_weight", self.max_weight)
@@ -141,10 +151,10 @@ class Calibrator:
             check.integer("max_open", self.max_open, at_least=1)
         self._streams = self._made(ends)
         self._open: dict[int, Open] = {}
-        self._expired: set[int] = set()
+        self._expired: dict[int, None] = {}  # the last of them, to say so
         self._groups: dict[Hashable, int] = {}
         self._issued = self._given_up = 0
-        self._sorting = np.zeros(len(self._streams))
+        self._sorting = np.zeros((len(self._streams), 4))  # see `_count_sorting`
         self._lock = threading.RLock()
 
     def _made(self, ends: tuple[float, float] | None) -> list[Any]:
@@ -178,8 +188,15 @@ class Calibrator:
     def peek(self, forecast: Any = None, *, groups: Iterable[Hashable] = ()) -> Forecast:
         """Return what `predict` would return; nothing changes."""
         with self._lock:
-            numbers = self._numbers_of(groups, make=False)
-            return self._look(forecast, numbers)[0]
+            numbers, given = tuple(sorted(self._named(groups).values())), self._given(forecast)
+            before = [stream.engine.state for stream in self._streams]
+            try:
+                for stream, state in zip(self._streams, before, strict=True):
+                    stream.engine.state = state.copy()
+                return self._look(given, numbers)[0]
+            finally:
+                for stream, state in zip(self._streams, before, strict=True):
+                    stream.engine.state = state
 
     def predict(self, forecast: Any = None, *, groups: Iterable[Hashable] = ()) -> Forecast:
         """Open a forecast.
@@ -193,16 +210,17 @@ class Calibrator:
             The groups that this round belongs to; each keeps a guarantee of its own.
         """
         with self._lock:
-            numbers = self._numbers_of(groups, make=True)
-            said, raw, anchor = self._look(forecast, numbers)
-            if self.max_open is not None and len(self._open) >= self.max_open:
-                self._give_up()
+            named, given = self._named(groups), self._given(forecast)
+            self._groups |= {name: number for name, number in named.items() if number}
+            said, raw, anchor = self._look(given, tuple(sorted(named.values())))
             slips = tuple(s.open() if s.ranged else -2 for s in self._streams)
             for stream in self._streams:
                 stream.z[kernels.UNGUARDED] += 0.0 if stream.ranged else 1.0
             memos = tuple(stream.memo.copy() for stream in self._streams)
             self._open[said.id] = Open(slips, raw, anchor, memos)
             self._issued += 1
+            if self.max_open is not None and len(self._open) > self.max_open:
+                self._give_up()  # only now: the mixture was chosen for the stakes as they were
             return said
 
     def update(
@@ -229,7 +247,8 @@ class Calibrator:
         with self._lock:
             number = self._which(forecast)
             share = self._share(weight)
-            missing = outcome is None or (isinstance(outcome, float) and math.isnan(outcome))
+            number_like = isinstance(outcome, float | np.floating)
+            missing = outcome is None or (number_like and math.isnan(outcome))
             if loss is None and missing:
                 self._close(number, None)
                 return
@@ -286,38 +305,12 @@ class Calibrator:
             for stream in self._streams:
                 stream.engine.forget()
                 stream.z[kernels.ERRORS] = stream.z[kernels.HEAD] = 0.0
+            self._sorting[:, 0] = 0.0
 
     def report(self) -> Report:
         """Return how it has gone so far."""
         with self._lock:
-            first, infos = self._streams[0], [s.engine.info() for s in self._streams]
-            z, (low, width) = first.z, first.range
-            below, score, raw, compared, certificate = zip(
-                *map(self._scores, self._streams), strict=True
-            )
-            return Report(
-                rounds=self._issued,
-                scored=int(z[kernels.N_SCORED]),
-                open=len(self._open),
-                missing=int(z[kernels.N_MISSING]),
-                expired=self._given_up,
-                unguarded=int(z[kernels.UNGUARDED]),
-                clipped=int(z[kernels.CLIPPED]),
-                doubled=int(z[kernels.DOUBLED]),
-                low=low,
-                high=low + width,
-                since=int(first.engine.state.i[kernels.SINCE]) + int(z[kernels.UNGUARDED]),
-                followed=sum(info.followed for info in infos),
-                overruled=sum(info.overruled for info in infos),
-                below=below,
-                score=score,
-                raw_score=raw,
-                compared_score=compared,
-                certificate=certificate,
-                nbytes=sum(
-                    i.nbytes + s.z.nbytes for i, s in zip(infos, self._streams, strict=True)
-                ),
-            )
+            return report_of(self)
 
     def certificate(self, group: Hashable | None = None) -> float:
         """Return what swap regret by label is at most so far, in the user's units of loss.
@@ -328,8 +321,10 @@ class Calibrator:
             number = 0 if group is None else self._groups.get(group)
             if number is None:
                 raise InvalidArgument(f"There is no group {group!r}.")
-            total = sum(_unit(s) * s.engine.certificate(number) for s in self._streams)
-            total += self._sorting.sum() if group is None else 0.0
+            total = sum(
+                unit_of(s) * s.engine.certificate(number) + more
+                for s, more in zip(self._streams, self._sorting[:, 0].tolist(), strict=True)
+            )
             return float(total * self.max_weight)
 
     def group_report(self) -> dict[Hashable, tuple[int, float]]:
@@ -348,19 +343,24 @@ class Calibrator:
         """The ids of all open forecasts, oldest first."""
         return tuple(self._open)
 
-    def _look(self, forecast: Any, numbers: tuple[int, ...]) -> tuple[Forecast, Any, float]:
+    def _given(self, forecast: Any) -> tuple[float, Any, float | None]:
+        """Return the user's number as streams want it, the law of a belief, the number itself."""
+        if forecast is None:
+            return NOTHING, None, None
+        if isinstance(forecast, int | float | np.number) and not isinstance(forecast, bool):
+            raw = check.finite("forecast", forecast)
+            into = self._transform
+            return raw if into is None else into.into("forecast", raw), None, raw
+        if isinstance(forecast, str | bytes | bool):
+            raise check.refuse("forecast", "a number, a belief or None", forecast)
+        low, width = self._streams[0].range
+        return NOTHING, nodes_of(forecast, low, width, self._transform), None
+
+    def _look(
+        self, given: tuple[float, Any, float | None], numbers: tuple[int, ...]
+    ) -> tuple[Forecast, Any, float]:
         """Return a forecast, what each stream says by itself, and the user's own number."""
-        anchor, law, raw = NOTHING, None, None
-        if forecast is not None:
-            if isinstance(forecast, int | float | np.number) and not isinstance(forecast, bool):
-                anchor = raw = check.finite("forecast", forecast)
-                if self._transform is not None:
-                    anchor = self._transform.into("forecast", raw)
-            elif isinstance(forecast, str | bytes | bool):
-                raise check.refuse("forecast", "a number, a belief or None", forecast)
-            else:
-                low, width = self._streams[0].range
-                law = nodes_of(forecast, low, width, self._transform)
+        anchor, law, raw = given
         parts = [stream.ask(anchor, numbers, law) for stream in self._streams]
         return self._issue(parts, raw, anchor), tuple(part.value for part in parts), anchor
 
@@ -393,6 +393,8 @@ class Calibrator:
     def _close(self, number: int, learned: list[Any] | None, share: float = 1.0) -> None:
         """Close an open forecast with what each stream has to learn, or None."""
         entry = self._open.pop(number)
+        slip, engine = entry.slips[0], self._streams[0].engine
+        counts = slip >= 0 and kernels.is_valid(engine.state.i, slip)
         parts = zip(self._streams, entry.slips, entry.said, entry.memos, strict=True)
         for k, (stream, slip, said, memo) in enumerate(parts):
             if learned is None:
@@ -400,17 +402,20 @@ class Calibrator:
             else:
                 stream.tell(slip, entry.anchor, said, learned[k], memo, share)
         if learned is not None and len(entry.said) > 1:
-            self._count_sorting(entry.said, learned[0], share)
+            self._count_sorting(entry, learned[0], share if counts else 0.0)
 
-    def _count_sorting(self, said: tuple[float, ...], outcome: float, share: float) -> None:
+    def _count_sorting(self, entry: Open, outcome: float, share: float) -> None:
         """Add what putting the numbers in order has changed, level by level."""
+        said, own = entry.said, float(not math.isnan(entry.anchor))
         for k, (stream, value) in enumerate(zip(self._streams, sorted(said), strict=True)):
             template = stream.template
             costs = [
                 (template.below if p < outcome else template.above) * (p - outcome)
                 for p in (value, said[k])
             ]
-            self._sorting[k] += share * (costs[0] - costs[1])
+            more = costs[0] - costs[1]
+            below = float(outcome < value) - float(outcome < said[k])
+            self._sorting[k] += (share * max(more, 0.0), more, below, own * more)
 
     def _checked(self, outcome: Any) -> float:
         value = check.finite("outcome", outcome)
@@ -440,54 +445,40 @@ class Calibrator:
                 )
             return next(iter(self._open))
         number = forecast.id if isinstance(forecast, Forecast) else forecast
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise UnknownForecast(f"There is no forecast {number!r}.")
+        number = int(number)
         if number in self._open:
             return number
         if number in self._expired:
             raise UnknownForecast(f"Forecast {number} has expired: more than max_open were open.")
-        if isinstance(number, int) and 0 <= number < self._issued:
+        if 0 <= number < self._issued:
             raise UnknownForecast(f"Forecast {number} has been answered already.")
         raise UnknownForecast(f"There is no forecast {number!r}.")
 
     def _give_up(self) -> None:
         oldest = next(iter(self._open))
         self._close(oldest, None)
-        self._expired.add(oldest)
+        self._expired[oldest] = None
+        if len(self._expired) > REMEMBERED:
+            del self._expired[next(iter(self._expired))]
         self._given_up += 1
 
-    def _numbers_of(self, groups: Iterable[Hashable], *, make: bool) -> tuple[int, ...]:
-        """Return the numbers of the groups of a round: 0 is all rounds, always."""
+    def _named(self, groups: Iterable[Hashable]) -> dict[Hashable, int]:
+        """Return the groups of a round with their numbers: 0 is all rounds, always."""
         if isinstance(groups, str | bytes):
             raise check.refuse("groups", "a collection of names", groups)
-        names = list(dict.fromkeys(groups))
+        try:
+            names = list(dict.fromkeys(groups))
+        except TypeError:
+            raise check.refuse("groups", "a collection of names", groups) from None
         if len(names) >= kernels.MOST_GROUPS:
             raise check.refuse("groups", f"fewer than {kernels.MOST_GROUPS} a round", len(names))
         new = [name for name in names if name not in self._groups]
         if len(self._groups) + len(new) > self.max_groups:
             raise InvalidArgument(f"max_groups={self.max_groups} groups exist already.")
-        known = dict(self._groups)
-        for name in new:
-            known[name] = len(known) + 1
-        if make:
-            self._groups = known
-        return (0, *sorted(known[name] for name in names))
-
-    def _scores(self, stream: Stream) -> tuple[float, float, float, float, float]:
-        z = stream.z
-        scored, raw = max(z[kernels.N_SCORED], 1.0), z[kernels.N_RAW]
-        return (
-            float(z[kernels.N_BELOW] / scored),
-            float(z[kernels.SAID_COST] / scored),
-            float(z[kernels.RAW_COST] / raw) if raw else NOTHING,
-            float(z[kernels.LABEL_COST] / raw) if raw else NOTHING,
-            float(_unit(stream) * stream.engine.certificate() / scored),
-        )
-
-
-def _unit(stream: Stream) -> float:
-    """Return the loss in the user's units of one unit of normalised loss."""
-    width = stream.range[1] if stream.ranged else 0.0
-    power = 2 if stream.template.kind == kernels.SQUARED else 1
-    return float(stream.template.steepest * width**power)
+        numbers = {None: 0} | {name: self._groups[name] for name in names if name not in new}
+        return numbers | {name: len(self._groups) + k for k, name in enumerate(new, start=1)}
 
 
 def _bounds(bounds: Any) -> tuple[float, float]:
@@ -498,4 +489,5 @@ def _bounds(bounds: Any) -> tuple[float, float]:
     low, high = check.finite("low bound", low), check.finite("high bound", high)
     if low >= high:
         raise InvalidArgument(f"bounds must be increasing, got ({low}, {high}).")
+    check.finite("high bound - low bound", high - low)
     return low, high

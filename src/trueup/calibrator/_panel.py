@@ -17,7 +17,14 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
-from trueup.calibrator._batch import as_floats, given_back, refuse_outcomes, remember, shares_of
+from trueup.calibrator._batch import (
+    as_floats,
+    give_up,
+    given_back,
+    refuse_outcomes,
+    remember,
+    shares_of,
+)
 from trueup.calibrator._calibrator import Calibrator
 from trueup.calibrator._issued import Forecast, Open
 from trueup.calibrator._targets import Decision, Target
@@ -36,9 +43,9 @@ class Resting(NamedTuple):
     streams: tuple[bytes, ...]
     issued: int
     open: dict[int, Open]
-    sorting: tuple[float, ...]
+    sorting: tuple[Any, ...]
     given_up: int
-    expired: frozenset[int]
+    expired: tuple[int, ...]
 
 
 class PanelRun(NamedTuple):
@@ -304,7 +311,7 @@ class Panel:
             stream.unpack(packed)
             stream.engine.state.i[kernels.SEED] = self._seed_of(key)
         calibrator._issued, calibrator._open, calibrator._given_up = 0, {}, 0
-        calibrator._sorting, calibrator._expired = np.zeros(len(self._fresh)), set()
+        calibrator._sorting, calibrator._expired = np.zeros((len(self._fresh), 4)), {}
 
     def _seed_of(self, key: Hashable) -> int:
         text = f"{self._seed} {type(key).__name__} {key!r}".encode()
@@ -326,6 +333,9 @@ def _play(calibrator: Calibrator, rows: IntArray, frame: Frame) -> None:
     y, own = frame.outcomes[rows], frame.own[rows]
     shares = frame.shares[rows] if frame.shares.size else frame.shares
     replay = replay_order(rows.size, _known(rows, frame))
+    if calibrator.max_open is not None:
+        replay, late = give_up(calibrator, replay)
+        y[late] = np.nan
     parts = [stream.run(y, own, replay, EVERYONE, shares) for stream in calibrator._streams]
     for k, (said, labels, notes, _, _) in enumerate(parts):
         frame.said[rows, k], frame.labels[rows, k] = said, labels[:, 0]
@@ -358,7 +368,7 @@ def _rested(calibrator: Calibrator) -> Resting:
         dict(calibrator._open),
         tuple(calibrator._sorting.tolist()),
         calibrator._given_up,
-        frozenset(calibrator._expired),
+        tuple(calibrator._expired),
     )
 
 
@@ -368,7 +378,7 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
         stream.unpack(zlib.decompress(packed))
     calibrator._issued, calibrator._open = resting.issued, dict(resting.open)
     calibrator._sorting = np.array(resting.sorting)
-    calibrator._given_up, calibrator._expired = resting.given_up, set(resting.expired)
+    calibrator._given_up, calibrator._expired = resting.given_up, dict.fromkeys(resting.expired)
 
 
 def rows_by_key(keys: Any, rounds: int) -> dict[Hashable, IntArray]:

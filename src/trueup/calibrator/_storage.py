@@ -1,6 +1,6 @@
 """Calibrators and panels as bytes: versioned, checksummed, no pickle, readable on every machine.
 
-Layout: 8 letters, then the version, the length of the text, and the checksum of all that follows,
+Layout: 8 letters, then the version, the checksum of all that follows, and the length of the text,
 as little-endian 8-byte numbers; then a JSON text with settings and counts; then for each stream the
 lengths of its two parts, its memory of errors (float64) and its engine's state. A panel has the
 lengths in its text and series packed and compressed.
@@ -26,7 +26,7 @@ from trueup.errors import InvalidArgument, StateFormatError
 from trueup.properties import Expectile, Mean, Median, Quantile
 
 MAGIC, PANEL, VERSION = b"trueupCA", b"trueupPA", 1
-HEAD = 8 * 4
+HEAD = 8 * 3
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (Mean, Median, Quantile, Expectile, Interval, Quantiles, Probability)
@@ -52,7 +52,7 @@ def to_bytes(calibrator: Calibrator) -> bytes:
     1
     """
     with calibrator._lock:
-        text = json.dumps(_described(calibrator)).encode()
+        text = json.dumps(_described(calibrator), default=_plain).encode()
         body = [text]
         for stream in calibrator._streams:
             memory, engine = stream.z.astype("<f8").tobytes(), stream.engine.to_bytes()
@@ -89,9 +89,11 @@ def panel_to_bytes(panel: Panel) -> bytes:
             continue
         sizes = [len(stream) for stream in resting.streams]
         body += resting.streams
-        counts = [resting.issued, resting.given_up, sorted(resting.expired), list(resting.sorting)]
+        counts = [resting.issued, resting.given_up, list(resting.expired), list(resting.sorting)]
         series.append([key, sizes, *counts, _open_written(resting.open)])
-    text = json.dumps(_described_settings(panel.model()) | {"series": series}).encode()
+    text = json.dumps(
+        _described_settings(panel.model()) | {"series": series}, default=_plain
+    ).encode()
     return _sealed(PANEL, text, body)
 
 
@@ -109,7 +111,7 @@ def panel_from_bytes(data: bytes, wanted: Target | None, settings: dict[str, Any
         streams = tuple(body[a:b] for a, b in pairwise(ends))
         at = ends[-1]
         panel._series[key] = Resting(
-            streams, issued, _open_read(opened), tuple(sorting), given_up, frozenset(expired)
+            streams, issued, _open_read(opened), tuple(sorting), given_up, tuple(expired)
         )
     return panel
 
@@ -154,21 +156,22 @@ def load_panel(
 
 def _sealed(magic: bytes, text: bytes, body: list[bytes]) -> bytes:
     """Return a text and what belongs to it under a head with version, length and checksum."""
-    whole = b"".join([text, *body])
-    return magic + np.array([VERSION, len(text), zlib.crc32(whole)], dtype="<i8").tobytes() + whole
+    whole = np.array([len(text)], dtype="<i8").tobytes() + b"".join([text, *body])
+    return magic + np.array([VERSION, zlib.crc32(whole)], dtype="<i8").tobytes() + whole
 
 
 def _opened(magic: bytes, data: bytes, what: str) -> tuple[dict[str, Any], bytes]:
     """Return the text and the rest of sealed data; nothing is read from damaged data."""
     if not isinstance(data, bytes) or len(data) < HEAD or data[:8] != magic:
         raise StateFormatError(f"This is no {what} of trueup.")
-    version, length, checksum = np.frombuffer(data[8:HEAD], dtype="<i8").tolist()
+    version, checksum = np.frombuffer(data[8:HEAD], dtype="<i8").tolist()
     if version != VERSION:
         raise StateFormatError(f"The {what} has version {version}; this trueup reads {VERSION}.")
     whole = data[HEAD:]
-    if not 0 <= length <= len(whole) or zlib.crc32(whole) != checksum:
+    if len(whole) < 8 or zlib.crc32(whole) != checksum:
         raise StateFormatError(f"The {what} is damaged or cut off.")
-    return json.loads(whole[:length]), whole[length:]
+    end = 8 + int(np.frombuffer(whole[:8], dtype="<i8")[0])
+    return json.loads(whole[8:end]), whole[end:]
 
 
 def _described(calibrator: Calibrator) -> dict[str, Any]:
@@ -177,7 +180,7 @@ def _described(calibrator: Calibrator) -> dict[str, Any]:
     return _described_settings(calibrator) | {
         "issued": calibrator._issued,
         "given_up": calibrator._given_up,
-        "expired": sorted(calibrator._expired),
+        "expired": list(calibrator._expired),
         "sorting": calibrator._sorting.tolist(),
         "groups": [[name, number] for name, number in calibrator._groups.items()],
         "open": _open_written(calibrator._open),
@@ -219,6 +222,11 @@ def _open_read(written: list[Any]) -> dict[int, Open]:
         kept = tuple(np.frombuffer(bytes.fromhex(memo), dtype="<f8").copy() for memo in memos)
         opened[number] = Open(tuple(slips), values, float.fromhex(anchor), kept)
     return opened
+
+
+def _plain(value: Any) -> Any:
+    """Return a NumPy number or array as what JSON knows."""
+    return value.tolist()
 
 
 def _written(wanted: Any) -> list[Any]:
@@ -266,7 +274,7 @@ def _restored(
 def _empty(described: dict[str, Any], wanted: Target, settings: dict[str, Any]) -> Calibrator:
     calibrator = Calibrator(wanted, **settings)
     calibrator._issued, calibrator._given_up = described["issued"], described["given_up"]
-    calibrator._expired = set(described["expired"])
+    calibrator._expired = dict.fromkeys(described["expired"])
     calibrator._sorting = np.array(described["sorting"])
     calibrator._groups = dict(described["groups"])
     calibrator._open = _open_read(described["open"])

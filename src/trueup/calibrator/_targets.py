@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._stream import Template
@@ -58,6 +60,8 @@ class Interval:
         object.__setattr__(self, "coverage", check.open_unit("coverage", self.coverage))
         if self.side not in SIDES:
             raise check.refuse("side", "'both', 'lower' or 'upper'", self.side)
+        if not all(0 < level < 1 for level in self.levels):
+            raise check.refuse("coverage", "farther away from 0 and 1", self.coverage)
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -78,6 +82,8 @@ class Quantiles:
     levels: tuple[float, ...]
 
     def __init__(self, levels: Sequence[float]) -> None:
+        if isinstance(levels, str | bytes) or not np.iterable(levels):
+            raise check.refuse("levels", "one or more, strictly increasing", levels)
         checked = tuple(check.open_unit("level", level) for level in levels)
         if not checked or any(a >= b for a, b in pairwise(checked)):
             raise check.refuse("levels", "one or more, strictly increasing", list(levels))

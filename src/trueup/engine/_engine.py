@@ -516,13 +516,8 @@ class Engine:
         It counts the rounds that have been settled; where numbers were refined, the loss of what
         was said less that of the labels is in it.
         """
-        i, f = self._state
         group = check.integer("group", group, at_least=0)
-        if group >= i[kernels.GROUP_ROOM]:
-            return 0.0
-        at = int(i[kernels.AT_FGROUPS]) + kernels.GROUP * group + kernels.GROUP_REFINED
-        total = self.certificates(group)[2].sum() + f[at]
-        return float(total * (self.lipschitz or 1.0))
+        return float(self.certificates(group)[2].sum() * (self.lipschitz or 1.0))
 
     def certificates(self, group: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return visited bins, their scales, and what the swap regret of each is at most, over L.
@@ -530,12 +525,13 @@ class Engine:
         Merging pairs of the same bin can only lower the truth.
         """
         bins, scales, sums = self.visited(group)
+        refined = self._rows()[1][self._owned(group), kernels.REFINED_HERE]
         n, s_up, s_down, s_from, s_to = sums.T
         right = np.minimum(2 * scales, 1 - bins) * np.maximum(n - 2 * s_to, 0)
         right += np.maximum(1 - bins - 2 * scales, 0) * np.maximum(2 * s_up - n, 0)
         left = np.minimum(2 * scales, bins) * np.maximum(n - 2 * s_from, 0)
         left += np.maximum(bins - 2 * scales, 0) * np.maximum(2 * s_down - n, 0)
-        return bins, scales, np.maximum(left, right)
+        return bins, scales, np.maximum(np.maximum(left, right) + refined, 0.0)
 
     def visited(self, group: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the bins drawn in a group, their scales, and their five sums, shape (n, 5).
@@ -545,7 +541,10 @@ class Engine:
         owners, levels, places = pairs_of(np.abs(self._rows()[0][:, kernels.KEY]))
         own = owners == group
         scales = sizes_of(levels[own])
-        return places[own] * scales, scales, self._rows()[1][own, : kernels.WEIGHTS]
+        return places[own] * scales, scales, self._rows()[1][own, : kernels.REFINED_HERE]
+
+    def _owned(self, group: int) -> Any:
+        return pairs_of(np.abs(self._rows()[0][:, kernels.KEY]))[0] == group
 
     def wealth(self, group: int = 0) -> FloatArray:
         """Return the wealth of each claim (+2, -2, +1, -1) of each visited pair, shape (n, 4)."""
@@ -603,6 +602,10 @@ class Engine:
     def state(self) -> State:
         """The state itself, for kernels that build on the engine's."""
         return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
 
     @property
     def scratch(self) -> tuple[FloatArray, IntArray]:
