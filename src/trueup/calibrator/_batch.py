@@ -11,7 +11,7 @@ from trueup._kernels import _engine as kernels
 from trueup.calibrator._calibrator import REMEMBERED, Calibrator
 from trueup.calibrator._issued import Open, Report
 from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
-from trueup.engine._engine import replay_order
+from trueup.engine._arrays import replay_order
 from trueup.errors import InvalidArgument
 from trueup.losses import Scaled
 from trueup.metrics import swap_regret

@@ -28,7 +28,7 @@ from trueup.calibrator._batch import (
 from trueup.calibrator._calibrator import Calibrator
 from trueup.calibrator._issued import Forecast, Open
 from trueup.calibrator._targets import Decision, Target
-from trueup.engine._engine import replay_order
+from trueup.engine._arrays import replay_order
 from trueup.errors import InvalidArgument, UnknownForecast
 from trueup.protocols import FloatArray, IntArray
 

@@ -6,6 +6,7 @@ instead of a linear program over the whole grid.
 """
 
 from trueup.engine._bound import swap_regret_bound
-from trueup.engine._engine import Engine, Forecast, Info, Run
+from trueup.engine._engine import Engine
+from trueup.engine._forecast import Forecast, Info, Run
 
 __all__ = ["Engine", "Forecast", "Info", "Run", "swap_regret_bound"]

@@ -29,14 +29,24 @@ an inequality about the losses alone: no outcome has to be stored.
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup._rounds import run_lipschitz
+from trueup.engine._arrays import (
+    all_options,
+    checked_outcomes,
+    laws_of,
+    members_of,
+    replay_order,
+    sizes_of,
+)
 from trueup.engine._belief import nodes_of
+from trueup.engine._evidence import certificates_of, gains_of, rows_of, wealth_of
+from trueup.engine._forecast import Forecast, Info, Run
 from trueup.engine._losses import NUMBERS, encode, rows_of_losses, rows_of_outcomes
 from trueup.engine._state import (
     State,
@@ -44,7 +54,6 @@ from trueup.engine._state import (
     grown,
     new,
     open_rounds,
-    pairs_of,
     roomier,
     to_bytes,
     trimmed,
@@ -59,94 +68,6 @@ NO_REACH = 11.0 / 8.0  # 1 + 3/8: the most that wealth can grow by in one round
 REFINE_REACH = 3.0 / 2.0
 SCHEDULES = ("shared", "own")
 MOST_SEED, MOST_GROUP = 2**63 - 1, 2**20
-
-
-class Forecast:
-    """What the engine says in a round: a mixture, the draw from it, and how it came about.
-
-    Attributes
-    ----------
-    value : float
-        What is said: the label, or a number near it when refining.
-    label, scale : float
-        The drawn bin b and its scale r.
-    round : int
-        Counted from 0; the number of an open forecast.
-    spacing : float
-        Gamma of the round.
-    followed : bool
-        The belief's bin was played as it is.
-    overruled : bool
-        There was a belief and another bin was drawn.
-    support, scales, probabilities : arrays, shape (n,)
-        The bins that could be drawn, and their probabilities.
-    """
-
-    __slots__ = ("_numbers", "followed", "label", "overruled", "round", "scale", "spacing", "value")
-
-    def __init__(self, numbers: list[float]) -> None:
-        self.value, self.label, self.scale, number, self.spacing, followed, overruled = numbers[:7]
-        self.round, self.followed, self.overruled = int(number), followed > 0, overruled > 0
-        self._numbers = numbers
-
-    def _column(self, place: int) -> FloatArray:
-        return np.array(self._numbers[8 + place :: 3])
-
-    @property
-    def support(self) -> FloatArray:
-        """The bins that could be drawn."""
-        return self._column(0)
-
-    @property
-    def scales(self) -> FloatArray:
-        """Their scales."""
-        return self._column(1)
-
-    @property
-    def probabilities(self) -> FloatArray:
-        """Their probabilities."""
-        return self._column(2)
-
-    def __repr__(self) -> str:
-        return (
-            f"Forecast(value={self.value}, label={self.label}, scale={self.scale},"
-            f" round={self.round}, followed={self.followed}, overruled={self.overruled})"
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Forecast) and self._numbers == other._numbers
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._numbers))
-
-
-class Info(NamedTuple):
-    """How a run has gone so far; the next round never looks at it."""
-
-    played: int
-    open: int  # stakes of open forecasts
-    visited: int  # pairs that have been drawn
-    wealth: float  # W, at most 1 on average
-    peak: float  # the largest W so far
-    gains: float  # sum over rounds of the mixture's largest gain / W where it was positive
-    reused: int  # rounds that kept the last mixture
-    solved: int  # small games solved
-    pivots: int  # in all of them
-    added: int  # pairs that came from a dual law
-    stalled: int  # rounds whose gain was left at rounding
-    followed: int  # rounds played as the belief's bin
-    overruled: int  # rounds with a belief in which another bin was drawn
-    unrefined: int  # rounds in which the belief's number was not said as it is
-    nbytes: int  # of the state
-
-
-class Run(NamedTuple):
-    """What was said in each of T rounds of a whole array."""
-
-    forecasts: FloatArray  # shape (T,)
-    labels: FloatArray  # the drawn bins, shape (T,)
-    scales: FloatArray  # their scales, shape (T,)
-    followed: Any  # whether the belief's bin was played as it is, shape (T,), bool
 
 
 class Engine:
@@ -378,7 +299,7 @@ class Engine:
         >>> bool(abs(run.forecasts[-1] - 0.25) < 0.05)
         True
         """
-        values = _outcomes(outcomes)
+        values = checked_outcomes(outcomes)
         loss = wanted.loss(0.5) if hasattr(wanted, "loss") else None
         lipschitz = self._lipschitz_of(loss) if loss is not None else None
         rows = rows_of_outcomes(values, wanted, lipschitz or 1.0)
@@ -395,7 +316,7 @@ class Engine:
         for loss in losses:
             lipschitz = run_lipschitz(loss, lipschitz)
         rows = rows_of_losses(losses, lipschitz or 1.0)
-        return self._play(rows, lipschitz, **_with_all(options))
+        return self._play(rows, lipschitz, **all_options(options))
 
     def _play(
         self,
@@ -409,9 +330,9 @@ class Engine:
     ) -> Run:
         rounds = rows.shape[0]
         starts, order = replay_order(rounds, known_at)
-        members = _members(rounds, groups)
+        members = members_of(rounds, groups)
         places = np.empty(0) if points is None else check.unit_vector("points", points)
-        laws = _laws(rounds, nodes, cdfs)
+        laws = laws_of(rounds, nodes, cdfs)
         if places.size not in (0, rounds):
             raise check.refuse("points", f"of length {rounds}", places.size)
         said, labels = np.empty(rounds), np.zeros((rounds, 2), dtype=np.int64)
@@ -498,17 +419,7 @@ class Engine:
         """
         if not self._state.i[kernels.READY]:
             self._prepare(None, None, (0,))
-        i, f = self._state
-        size, finest = int(i[kernels.NEXT_SIZE]), int(i[kernels.FINEST])
-        rows = np.zeros(kernels.MOST_ROWS, dtype=np.int64)
-        n_rows = kernels.lay_out(i, f, size, finest, rows, likely=True)
-        gains, out = np.zeros(n_rows), np.zeros(4)
-        for n in range(size):
-            level, place = i[kernels.AT_NEXT + 2 * n : kernels.AT_NEXT + 2 * n + 2]
-            kernels.pieces(i, f, level, place, finest, out, 0)
-            at = [kernels.piece_at(cell, level, place, finest) for cell in rows[:n_rows]]
-            gains += f[kernels.AT_NEXT_SHARES + n] * out[at]
-        return np.asarray((rows[:n_rows] + 0.5) * 0.5**finest), gains
+        return gains_of(self._state)
 
     def certificate(self, group: int = 0) -> float:
         """Return what swap regret by label is at most so far, whatever comes, in natural units.
@@ -524,34 +435,19 @@ class Engine:
 
         Merging pairs of the same bin can only lower the truth.
         """
-        bins, scales, sums = self.visited(group)
-        refined = self._rows()[1][self._owned(group), kernels.REFINED_HERE]
-        n, s_up, s_down, s_from, s_to = sums.T
-        right = np.minimum(2 * scales, 1 - bins) * np.maximum(n - 2 * s_to, 0)
-        right += np.maximum(1 - bins - 2 * scales, 0) * np.maximum(2 * s_up - n, 0)
-        left = np.minimum(2 * scales, bins) * np.maximum(n - 2 * s_from, 0)
-        left += np.maximum(bins - 2 * scales, 0) * np.maximum(2 * s_down - n, 0)
-        return bins, scales, np.maximum(np.maximum(left, right) + refined, 0.0)
+        return certificates_of(self._state, group)
 
     def visited(self, group: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the bins drawn in a group, their scales, and their five sums, shape (n, 5).
 
         The sums are the rounds and those of Pr[v > b+2r], Pr[v < b-2r], Pr[v >= b], Pr[v <= b].
         """
-        owners, levels, places = pairs_of(np.abs(self._rows()[0][:, kernels.KEY]))
-        own = owners == group
-        scales = sizes_of(levels[own])
-        return places[own] * scales, scales, self._rows()[1][own, : kernels.REFINED_HERE]
-
-    def _owned(self, group: int) -> Any:
-        return pairs_of(np.abs(self._rows()[0][:, kernels.KEY]))[0] == group
+        bins, scales, numbers = rows_of(self._state, group)
+        return bins, scales, numbers[:, : kernels.REFINED_HERE]
 
     def wealth(self, group: int = 0) -> FloatArray:
         """Return the wealth of each claim (+2, -2, +1, -1) of each visited pair, shape (n, 4)."""
-        whole, numbers = self._rows()
-        own = pairs_of(np.abs(whole[:, kernels.KEY]))[0] == group
-        shape = (int(own.sum()), 4, kernels.N_RATES)
-        return np.asarray(numbers[own, kernels.PRODUCTS :].reshape(shape).sum(axis=2))
+        return wealth_of(self._state, group)
 
     def to_bytes(self) -> bytes:
         """Return everything that the next round needs, open forecasts included.
@@ -636,12 +532,6 @@ class Engine:
         The spacing goes on as it was, so it is that of a group of later rounds.
         """
         kernels.forget(*self._state)
-
-    def _rows(self) -> tuple[IntArray, FloatArray]:
-        i, f = self._state
-        count, at, f_at = (int(i[k]) for k in (kernels.ROWS, kernels.AT_ROWS, kernels.AT_FROWS))
-        whole = i[at : at + kernels.WHOLE_ROW * count].reshape(count, kernels.WHOLE_ROW)
-        return whole, f[f_at : f_at + kernels.ROW * count].reshape(count, kernels.ROW)
 
     def _prepare(self, belief: object, point: float | None, groups: Sequence[int]) -> None:
         said = float("nan") if point is None else check.unit("point", point)
@@ -733,92 +623,6 @@ class Engine:
         pairs = [(table[n][0], table[n][1]) for n in numbers for _ in range(n_groups)]
         level, place = table[chosen]
         return pairs, place * 0.5**level, float(f[kernels.SAID]), float(f[kernels.POINT])
-
-
-def sizes_of(levels: IntArray) -> FloatArray:
-    """Return 2^-level."""
-    return np.asarray(np.ldexp(1.0, -levels), dtype=np.float64)
-
-
-def replay_order(rounds: int, known_at: ArrayLike | None) -> tuple[IntArray, IntArray]:
-    """Return when the outcomes of a run are learned, as two arrays.
-
-    Those of `order[starts[t] : starts[t + 1]]` come before round t is forecast; of equals, the
-    earlier round first.
-
-    >>> starts, order = replay_order(3, [3, 2, 3])
-    >>> starts.tolist(), order.tolist()
-    ([0, 0, 0, 1, 3], [1, 0, 2])
-    """
-    if known_at is None:
-        return np.maximum(np.arange(-1, rounds + 1), 0), np.arange(rounds)
-    raw = np.asarray(known_at)
-    if raw.dtype.kind not in "iu" or raw.shape != (rounds,):
-        raise InvalidArgument(f"known_at must be {rounds} whole numbers, got {raw!r:.60}.")
-    times = raw.astype(np.int64)
-    early = np.flatnonzero(times <= np.arange(rounds))
-    if early.size:
-        raise InvalidArgument(
-            f"known_at must be after its own round, got {times[early[0]]} at index {early[0]}."
-        )
-    order = np.argsort(times, kind="stable")
-    return np.searchsorted(times[order], np.arange(-1, rounds + 1), side="right"), order
-
-
-def _with_all(options: dict[str, Any]) -> dict[str, Any]:
-    known = ("known_at", "points", "groups", "nodes", "cdfs")
-    for name in options:
-        if name not in known:
-            raise InvalidArgument(f"There is no option {name!r}; there are {', '.join(known)}.")
-    return {name: options.get(name) for name in known}
-
-
-def _outcomes(outcomes: ArrayLike) -> FloatArray:
-    """Return outcomes of [0, 1], with NaN for those that never come."""
-    values = check.numbers("outcomes", outcomes)
-    if values.ndim != 1:
-        raise check.refuse("outcomes", "one-dimensional", values.shape)
-    wrong = np.flatnonzero(~np.isnan(values) & ~((values >= 0) & (values <= 1)))
-    if wrong.size:
-        raise InvalidArgument(
-            "outcomes must be inside the interval [0, 1],"
-            f" got {float(values[wrong[0]])} at index {wrong[0]}."
-        )
-    return values
-
-
-def _members(rounds: int, groups: ArrayLike | None) -> IntArray:
-    """Return the groups of each round, shape (T, n) or (1, 1)."""
-    if groups is None:
-        return np.zeros((1, 1), dtype=np.int64)
-    raw = np.asarray(groups)
-    if raw.dtype.kind not in "iu" or raw.ndim not in (1, 2) or raw.shape[0] != rounds:
-        raise InvalidArgument(f"groups must be whole numbers, {rounds} rows, got {raw!r:.60}.")
-    table = np.sort(raw.reshape(rounds, -1).astype(np.int64), axis=1)
-    if table.size and table.min() < 0:
-        raise check.refuse("groups", "0 or more", int(table.min()))
-    if not 1 <= table.shape[1] <= kernels.MOST_GROUPS:
-        raise check.refuse("groups", f"1 to {kernels.MOST_GROUPS} a round", table.shape[1])
-    if np.any(table[:, 1:] == table[:, :-1]):
-        raise InvalidArgument("groups of a round must be different.")
-    return np.ascontiguousarray(table) if rounds > 1 else table
-
-
-def _laws(rounds: int, nodes: Any, cdfs: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return beliefs as the kernels want them: nodes (1 or 0, n), left and right (T or 0, n)."""
-    if nodes is None and cdfs is None:
-        none = np.zeros((1, 1))
-        return np.zeros((0, 1)), none, none
-    places, heights = check.unit_vector("nodes", nodes), check.numbers("cdfs", cdfs)
-    if heights.shape != (rounds, places.size):
-        raise check.refuse("cdfs", f"of shape {(rounds, places.size)}", heights.shape)
-    if places.size < 2 or places[0] != 0 or places[-1] != 1 or np.any(np.diff(places) <= 0):
-        raise check.refuse("nodes", "strictly increasing from 0 to 1", places.tolist())
-    if not np.all(np.diff(heights, axis=1) >= 0) or not np.all(heights[:, -1] == 1):
-        raise InvalidArgument("cdfs must never fall and end at 1.")
-    left = heights.copy()
-    left[:, 0] = 0.0
-    return places[None, :], left, heights
 
 
 def _observed(loss: Loss, level: int, place: int, lipschitz: float) -> FloatArray:

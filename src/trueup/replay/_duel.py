@@ -32,7 +32,7 @@ from trueup.adversaries import (
     SignPreservation,
 )
 from trueup.engine import Engine
-from trueup.engine._engine import sizes_of
+from trueup.engine._arrays import sizes_of
 from trueup.engine._losses import rows_of_outcomes
 from trueup.errors import InvalidArgument
 from trueup.losses import (
