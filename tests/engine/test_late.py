@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.tools import clone, draws, growth, laws, mixture_of, outcomes_at, pair_of, push
+from engine.tools import clone, draws, growth, laws, mixture_of, outcomes_at, pair_of, push, rows
 from reference.wealth import RATES, Point, Wealth, finest_level
 from trueup import Median
 from trueup._kernels import _engine as kernels
@@ -183,7 +183,7 @@ def test_nothing_can_be_lost_twice():
         engine.update(Absolute(0.0), number)
     most_rounds = engine.visited()[2][:, 0].max()
 
-    assert engine._rows()[1][:, kernels.PRODUCTS :].min() > 0
+    assert rows(engine)[1][:, kernels.PRODUCTS :].min() > 0
     assert most_rounds * 0.5 * 0.25 > 1
 
 

@@ -12,6 +12,7 @@ from engine.tools import (
     outcomes_at,
     pair_of,
     push,
+    rows,
 )
 from reference.wealth import Point, Wealth, finest_level, money
 from trueup import Median
@@ -77,7 +78,7 @@ def test_the_books_agree_when_whole_mixtures_learn(seed):
     rng, engine, books = np.random.default_rng(seed), Engine(seed, expected=True), Wealth()
     for _ in range(120):
         engine.predict()
-        keys = pairs_of(engine._rows()[0][:, kernels.KEY])
+        keys = pairs_of(rows(engine)[0][:, kernels.KEY])
         for group, level, place in zip(*(part.tolist() for part in keys), strict=True):
             books.arrive(group, level, place)
         forecast, finest, gains, outcomes = check_round(engine, books, (0,))
@@ -227,10 +228,10 @@ def test_numbers_stay_finite_at_the_ends_of_what_wealth_can_be():
     poor.play(np.full(30_000, 0.3), Median())
     rich = leaked(1, 12_000)
     for engine in (poor, rich):
-        wealths = engine._rows()[1][:, kernels.PRODUCTS :]
+        wealths = rows(engine)[1][:, kernels.PRODUCTS :]
         assert wealths.min() >= kernels.POOREST
         assert wealths.max() <= kernels.RICHEST
         assert np.isfinite(engine.info().wealth)
         assert engine.predict().probabilities.sum() == pytest.approx(1)
-    assert poor._rows()[1][:, kernels.PRODUCTS :].min() == kernels.POOREST
-    assert rich._rows()[1][:, kernels.PRODUCTS :].max() > 1e100
+    assert rows(poor)[1][:, kernels.PRODUCTS :].min() == kernels.POOREST
+    assert rows(rich)[1][:, kernels.PRODUCTS :].max() > 1e100

@@ -143,3 +143,11 @@ def keep(engine):
     f[kernels.AT_SHARES : kernels.AT_SHARES + size] = f[
         kernels.AT_NEXT_SHARES : kernels.AT_NEXT_SHARES + size
     ]
+
+
+def rows(engine):
+    """Return the rows of an engine: their whole numbers, and their numbers."""
+    i, f = engine.state
+    count, at, f_at = (int(i[k]) for k in (kernels.ROWS, kernels.AT_ROWS, kernels.AT_FROWS))
+    whole = i[at : at + kernels.WHOLE_ROW * count].reshape(count, kernels.WHOLE_ROW)
+    return whole, f[f_at : f_at + kernels.ROW * count].reshape(count, kernels.ROW)

@@ -16,7 +16,7 @@ has a header (names below, the pool and the next pool with it), then blocks that
 | slips | see SLIP_... | see SLIP_... |
 
 A row is a pair of a group that has been visited; a slip holds the stakes that an open forecast has
-with one row. The pool is the working set of the last mixture, in order of arrival; `prepare` writes
+with one row. The pool is the working set of the guard, in order of arrival; `prepare` writes
 the mixture of the coming round into `next` and touches nothing else that lasts.
 
 **Money.** All bettors share mass 1. It is handed out in the order of visits: the k-th row (from 0)
@@ -909,30 +909,24 @@ def prepare(i, f, nodes, left, right, count, point, work, whole):
     i[DID_REUSE], i[DID_SOLVE], i[DID_PIVOT], i[DID_ADD], i[DID_STALL] = 0, 0, 0, 0, 0
     f[GAIN], f[RESERVE] = 0.0, 0.0
     i[FINEST] = finest_of(i, f)
-    size = recall(i, f, i[FINEST])
-    if i[EXPECTED] == 1:  # all of the support learns: money of its own in every group of the round
-        for n in range(size):
-            for k in range(i[N_GROUPS]):
-                new_row(i, f, i[AT_NOW + k], i[AT_NEXT + 2 * n], i[AT_NEXT + 2 * n + 1])
     if count != 0:
         i[AIMED] = 1
-        size = min(size, MOST_COLUMNS - 1)  # room for the aim: a full mixture is found anew
         if count > 0:
             i[AIM_SCALE], i[AIM_PLACE] = truthful(nodes, left, right, count, i[FINEST])
         else:
             i[AIM_SCALE], i[AIM_PLACE] = np.int64(left[0]), np.int64(right[0])
-        at = append(i, f, size, i[AIM_SCALE], i[AIM_PLACE])
-        size = max(size, at + 1)
         pieces(i, f, i[AIM_SCALE], i[AIM_PLACE], i[FINEST], work, AT_COLUMNS)
-        worst = worst_piece(i[AIM_SCALE], i[AIM_PLACE], work, AT_COLUMNS)
-        f[RESERVE] = max(worst, 0.0)
-        if i[FOLLOWS] == 1 and 1.0 + f[MODEL] + f[RESERVED] + f[RESERVE] <= f[CAP]:
-            i[MODE] = FOLLOW
-            for n in range(size):
-                f[AT_NEXT_SHARES + n] = 1.0 if n == at else 0.0
-            i[NEXT_SIZE] = drop(i, f, size, KEPT)
+        reserve = max(worst_piece(i[AIM_SCALE], i[AIM_PLACE], work, AT_COLUMNS), 0.0)
+        if i[FOLLOWS] == 1 and 1.0 + f[MODEL] + f[RESERVED] + reserve <= f[CAP]:
+            i[MODE], f[RESERVE] = FOLLOW, reserve
+            append(i, f, np.int64(0), i[AIM_SCALE], i[AIM_PLACE])
+            f[AT_NEXT_SHARES], i[NEXT_SIZE] = 1.0, 1
     if i[MODE] == GUARD:
-        f[RESERVE] = 0.0
+        size = recall(i, f, i[FINEST])
+        if i[EXPECTED] == 1:  # all of the support learns: it needs money in every group
+            for n in range(size):
+                for k in range(i[N_GROUPS]):
+                    new_row(i, f, i[AT_NOW + k], i[AT_NEXT + 2 * n], i[AT_NEXT + 2 * n + 1])
         i[NEXT_SIZE] = guard(i, f, size, work, whole)
     i[CHOSEN] = drawn(i, f)
     refine(i, f, point, work)
@@ -1031,18 +1025,19 @@ def has_room(i):
 
 @compiled
 def open_round(i, f, work):
-    """Make the next mixture the mixture, stake, and return the round's first slip (or NO_ROOM)."""
+    """Open the round that was prepared: stake; return its first slip (or NO_ROOM)."""
     if i[EXPECTED] == 0 and not has_room(i):
         return np.int64(NO_ROOM)  # else room was made for all rows before they were made
     first = np.int64(-1)
     chosen, size = i[CHOSEN], i[NEXT_SIZE]
-    for n in range(size):
-        i[AT_POOL + 2 * n] = i[AT_NEXT + 2 * n]
-        i[AT_POOL + 2 * n + 1] = i[AT_NEXT + 2 * n + 1]
-        f[AT_SHARES + n] = f[AT_NEXT_SHARES + n]
-    i[SIZE] = size
+    if i[MODE] == GUARD:  # which goes on from its own working set
+        for n in range(size):
+            i[AT_POOL + 2 * n] = i[AT_NEXT + 2 * n]
+            i[AT_POOL + 2 * n + 1] = i[AT_NEXT + 2 * n + 1]
+            f[AT_SHARES + n] = f[AT_NEXT_SHARES + n]
+        i[SIZE] = size
     for n in range(size - 1, -1, -1):
-        share = f[AT_SHARES + n]
+        share = f[AT_NEXT_SHARES + n]
         if n == chosen or (i[EXPECTED] == 1 and share > 0.0):
             share = share if i[EXPECTED] == 1 else 1.0
             for k in range(i[N_GROUPS] - 1, -1, -1):
@@ -1060,7 +1055,7 @@ def open_round(i, f, work):
     if i[MODE] == FOLLOW:
         i[FOLLOWED] += 1
     elif i[AIMED] == 1:
-        at = AT_POOL + 2 * chosen
+        at = AT_NEXT + 2 * chosen
         i[OVERRULED] += int(i[at] != i[AIM_SCALE] or i[at + 1] != i[AIM_PLACE])
     if i[REFINES] == 1 and i[REFINE_MODE] == 0 and f[POINT] != f[SAID]:
         i[UNREFINED] += 1
@@ -1071,8 +1066,8 @@ def open_round(i, f, work):
 
 @compiled
 def stake(i, f, group, n, share, following, work):
-    """Open a slip for pair number n of the pool in a group; return its number."""
-    scale, place, finest = i[AT_POOL + 2 * n], i[AT_POOL + 2 * n + 1], i[FINEST]
+    """Open a slip for pair number n of the next pool in a group; return its number."""
+    scale, place, finest = i[AT_NEXT + 2 * n], i[AT_NEXT + 2 * n + 1], i[FINEST]
     number = new_row(i, f, group, scale, place)
     slip = i[FREE_SLIP]
     at, stakes = i[AT_SLIPS] + WHOLE_SLIP * slip, i[AT_FSLIPS] + SLIP * slip
