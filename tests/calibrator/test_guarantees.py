@@ -21,7 +21,7 @@ from calibrator.support import (
 from trueup.calibrator import Calibrator
 
 SEEN = 2.5  # swap regret / sqrt(T) / width over these rules without beliefs, with room for seeds
-SEEN_WITH_BELIEFS = 16.0  # the same where the rule sees what past errors make it believe
+SEEN_WITH_BELIEFS = 8.0  # the same where the rule sees what past errors make it believe
 ONE_NUMBER = [tu.Median(), tu.Quantile(0.9), tu.Mean(), tu.Expectile(0.8)]
 
 
