@@ -1,5 +1,6 @@
 """What run.py writes: summaries of the games, tables, the figure, and what is out of bounds."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ COLOURS = ("#c1121f", "#edae49", "#2e8b57", "#30638e", "#8d6cab")
 LATE = (1, 10, 100)
 THREAT = 0.5  # an adversary that never gets so far has no rate to speak of
 EARLIEST_THREAT = 100_000
-SMALL_GAMES, FLOOR = 0.55, (2 * np.pi) ** -0.5
+LEVELS = {
+    "0.55: exact value of small games": 0.55,
+    "0.399: what a fair coin costs anyone, on average": (2 * np.pi) ** -0.5,
+}
 
 Rows = list[dict[str, Any]]
 
@@ -222,14 +226,9 @@ def figure(lines: Rows) -> str:
         for x in lines
         for t, r in zip(x["rounds"], x["ratios"], strict=True)
     ]
-    marks = (
-        (SMALL_GAMES, "0.55: value of small games", -5),
-        (FLOOR, "0.399: what a coin costs", 9),
-    )
-    for name in PANELS:
-        for height, words, shift in marks:
-            ends = [{"adversary": name, "line": words, "T": t, "ratio": height} for t in (1e3, 1e8)]
-            data += [*ends, {**ends[1], "words": words, "below": shift > 0}]
+    for name, (words, height) in itertools.product(PANELS, LEVELS.items()):
+        ends = [{"adversary": name, "level": words, "T": t, "ratio": height} for t in (900, 1.2e8)]
+        data += [*ends, {**ends[1], "label": f"{height:.3g}"}]
     x = alt.X(
         "T:Q",
         scale=alt.Scale(type="log", domain=[900, 1.2e8], nice=False),
@@ -241,32 +240,26 @@ def figure(lines: Rows) -> str:
         axis=alt.Axis(values=[0.1, 0.3, 1, 3, 10, 30], gridColor="#eeeeee"),
         title="swap regret / sqrt(T)",
     )
-    colour = alt.Color(
-        "forecaster:N",
-        sort=FORECASTERS,
-        scale=alt.Scale(domain=FORECASTERS, range=COLOURS),
-        legend=alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3),
-    )
+    names = [*FORECASTERS, *LEVELS]
+    colour = alt.Scale(domain=names, range=[*COLOURS, "#555555", "#999999"])
+    legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, labelLimit=300)
     base = alt.Chart(alt.Data(values=data), width=270, height=210)
     played = base.transform_filter("isValid(datum.forecaster)")
-    level = base.transform_filter("isValid(datum.line) && !isValid(datum.words)")
+    level = base.transform_filter("isValid(datum.level) && !isValid(datum.label)")
+    label = base.transform_filter("isValid(datum.label)")
+    by_level = alt.Color("level:N", scale=colour, legend=legend)
     layers = [
-        level.mark_line(strokeDash=[4, 3], color="#888888", strokeWidth=1).encode(
-            x=x, y=y, detail="line:N"
+        level.mark_line(strokeDash=[4, 3], strokeWidth=1.2).encode(x=x, y=y, color=by_level),
+        label.mark_text(align="left", dx=4, fontSize=10).encode(
+            x=x, y=y, text="label:N", color=by_level
         ),
         played.mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=1.8, clip=True).encode(
-            x=x, y=y, color=colour
+            x=x, y=y, color=alt.Color("forecaster:N", sort=names, scale=colour, legend=legend)
         ),
     ]
-    for below, shift in ((True, 9), (False, -5)):
-        layers.append(
-            base.transform_filter(f"isValid(datum.words) && datum.below == {str(below).lower()}")
-            .mark_text(align="right", dy=shift, fontSize=9, color="#666666")
-            .encode(x=x, y=y, text="words:N")
-        )
     chart = (
         alt.layer(*layers)
-        .facet(facet=alt.Facet("adversary:N", sort=list(PANELS), title=None), columns=3)
+        .facet(facet=alt.Facet("adversary:N", sort=list(PANELS), title=None), columns=3, spacing=36)
         .resolve_axis(x="independent", y="independent")
         .configure_view(stroke="#cccccc")
         .configure(background="white", font="sans-serif")

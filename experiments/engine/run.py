@@ -26,7 +26,7 @@ from trueup.protocols import Forecaster
 from trueup.replay import play
 
 HERE = Path(__file__).resolve().parent
-SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
 LONGEST = 100_000_000  # for the figure alone
 REACH, LATE_ROUNDS = (100_000, 1_000_000), 100_000
 DELTA = 0.05
@@ -52,7 +52,7 @@ class Job(NamedTuple):
 def seeds(forecaster: str, rounds: int) -> range:
     """Return the seeds of a size: fewer for longer games."""
     if forecaster == "engine":
-        return range(10 if rounds <= 1_000_000 else 1)
+        return range(10 if rounds <= 1_000_000 else 3 if rounds < LONGEST else 1)
     return range(3 if rounds <= 10_000 else 1)
 
 
