@@ -2177,6 +2177,7 @@ def pack(i, f, z, out, whole):
         out[n] = z[k]
         n += 1
     count, window, head = int(z[ERRORS]), int(z[WINDOW]), int(z[HEAD])
+    out[n - STREAM + HEAD] = count % window  # as `unpack` will have it
     for k in range(count):
         out[n] = z[STREAM + (head - count + k) % window]
         n += 1

@@ -10,6 +10,7 @@ from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._calibrator import REMEMBERED, Calibrator
 from trueup.calibrator._issued import Open, Report
+from trueup.calibrator._stream import most_open
 from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
 from trueup.engine._arrays import replay_order
 from trueup.errors import InvalidArgument
@@ -154,28 +155,21 @@ def continue_run(
         y, own = transform.into_all("outcomes", values), transform.into_all("forecasts", anchors)
     replay = replay_order(rounds, known_at)
     members = _members(calibrator, rounds, groups)
-    first, used = calibrator._issued, y
+    used = y
     if calibrator.max_open is not None:
         replay, late = give_up(calibrator, replay)
         used = y.copy()
         used[late] = np.nan
     parts = [stream.run(used, own, replay, members, shares) for stream in calibrator._streams]
-    said = np.column_stack([part[0] for part in parts])
-    issued = np.sort(said, axis=1)
-    remember(calibrator, parts, said, own, first)
+    issued = put_in_order(calibrator, parts, used, shares, own, replay)
     answered = ~np.isnan(used) & (parts[0][3] == -1)
-    if said.shape[1] > 1:
-        order = replay[1][answered[replay[1]]]
-        weights_now = shares[order] if shares.size else np.ones(order.size)
-        answers = said[order], issued[order], y[order], weights_now, own[order]
-        _count_sorting(calibrator, *answers)
     labels = np.column_stack([part[1][:, 0] for part in parts])
     if transform is not None:
         same = issued == own[:, None]  # the user's own number comes back as it was
         issued = np.where(same, anchors[:, None], transform.back_all(issued))
         labels = transform.back_all(labels)
     scales = np.column_stack([part[1][:, 1] for part in parts])
-    single = said.shape[1] == 1
+    single = issued.shape[1] == 1
     return CalibratedRun(
         given_back(given, calibrator.wanted, issued),
         issued[:, 0] if single else issued,
@@ -218,37 +212,30 @@ def give_up(calibrator: Calibrator, replay: Any) -> tuple[Any, list[int]]:
     return (ends, np.array(closed, dtype=np.int64)), late
 
 
-def remember(
-    calibrator: Calibrator, parts: Any, said: FloatArray, anchors: FloatArray, first: int
-) -> None:
-    """Keep what is still open at the end of a run."""
+def put_in_order(
+    calibrator: Calibrator,
+    parts: Any,
+    outcomes: FloatArray,
+    shares: FloatArray,
+    anchors: FloatArray,
+    replay: tuple[IntArray, IntArray],
+) -> FloatArray:
+    """Return what is issued, shape (T, k), and keep what is still open at the end of a run."""
+    said = np.column_stack([part[0] for part in parts])
+    issued, moved = said, {}
+    if said.shape[1] > 1:
+        waiting, most = calibrator._waiting(), most_open(replay[0])
+        own = ~np.isnan(anchors)
+        issued, moved = calibrator._order.run(said, outcomes, shares, own, replay, most, waiting)
     slips = np.column_stack([part[3] for part in parts])
     for k, t in enumerate(np.flatnonzero(slips[:, 0] != -1).tolist()):
         memos = tuple(part[4][k].copy() for part in parts)
-        entry = Open(tuple(slips[t].tolist()), tuple(said[t].tolist()), float(anchors[t]), memos)
-        calibrator._open[first + t] = entry
+        calibrator._open[calibrator._issued + t] = Open(
+            tuple(slips[t].tolist()), tuple(said[t].tolist()), float(anchors[t]), memos,
+            moved.get(t),
+        )  # fmt: skip
     calibrator._issued += said.shape[0]
-
-
-def _count_sorting(
-    calibrator: Calibrator,
-    said: FloatArray,
-    issued: FloatArray,
-    y: FloatArray,
-    shares: FloatArray,
-    own: FloatArray,
-) -> None:
-    """Add what putting numbers in order has changed, level by level, in the order of outcomes."""
-    for k, stream in enumerate(calibrator._streams):
-        errors = [block[:, k] - y for block in (issued, said)]
-        below, above = stream.template.below, stream.template.above
-        costs = [np.where(error < 0, below, above) * error for error in errors]
-        more = costs[0] - costs[1]
-        below = (y < issued[:, k]).astype(float) - (y < said[:, k])
-        rows = [shares * np.maximum(more, 0.0), more, below, np.where(np.isnan(own), 0.0, more)]
-        calibrator._sorting[k] = np.cumsum(
-            np.vstack([calibrator._sorting[k], np.column_stack(rows)]), axis=0
-        )[-1]
+    return issued
 
 
 def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:

@@ -2,20 +2,20 @@
 
 Each number that is asked for is a stream of its own: an engine, a range that doubles when an
 outcome leaves it, and a window of past errors that completes a point forecast to a belief. Numbers
-of several levels are drawn with one coin and put in order before they are issued.
+of several levels are drawn with one coin; those that cross are replaced by weighted means.
 
 **Which guarantee holds.** With `exact=True` a grid value is issued: "whenever it said A, B would
 have been better" is bounded for every A and B. By default the number is refined inside the drawn
 cell, and the guarantee is by label, the drawn bin, which comes with every forecast: replacing all
-that was said under a label by one constant is bounded to save little. With several levels it is the
-sum over the levels that is bounded: putting numbers in order never raises the sum of their pinball
-losses. What it costs a single level is counted, and its certificate has it. Forecasts from before
-the range is known have no guarantee; they are counted too.
+that was said under a label by one constant is bounded to save little. With several levels that
+holds for each level as issued: what it costs one to be put in order is bounded too (`Order`), and
+counted, and its certificate has it. Forecasts from before the range is known have no guarantee;
+they are counted too.
 """
 
 import math
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
 from trueup.calibrator._decision import DecisionStream
 from trueup.calibrator._issued import Forecast, Open, Report
+from trueup.calibrator._order import Moved, Order
 from trueup.calibrator._report import report_of, unit_of
 from trueup.calibrator._stream import Said, Stream
 from trueup.calibrator._targets import (
@@ -154,7 +155,7 @@ class Calibrator:
         self._expired: dict[int, None] = {}  # the last of them, to say so
         self._groups: dict[Hashable, int] = {}
         self._issued = self._given_up = 0
-        self._sorting = np.zeros((len(self._streams), 4))  # see `_count_sorting`
+        self._order = Order(tuple(stream.template for stream in self._streams))
         self._lock = threading.RLock()
 
     def _made(self, ends: tuple[float, float] | None) -> list[Any]:
@@ -212,12 +213,13 @@ class Calibrator:
         with self._lock:
             named, given = self._named(groups), self._given(forecast)
             self._groups |= {name: number for name, number in named.items() if number}
-            said, raw, anchor = self._look(given, tuple(sorted(named.values())))
+            said, raw, anchor, moved = self._look(given, tuple(sorted(named.values())))
             slips = tuple(s.open() if s.ranged else -2 for s in self._streams)
             for stream in self._streams:
                 stream.z[kernels.UNGUARDED] += 0.0 if stream.ranged else 1.0
             memos = tuple(stream.memo.copy() for stream in self._streams)
-            self._open[said.id] = Open(slips, raw, anchor, memos)
+            self._order.open(moved)
+            self._open[said.id] = Open(slips, raw, anchor, memos, moved)
             self._issued += 1
             if self.max_open is not None and len(self._open) > self.max_open:
                 self._give_up()  # only now: the mixture was chosen for the stakes as they were
@@ -305,7 +307,7 @@ class Calibrator:
             for stream in self._streams:
                 stream.engine.forget()
                 stream.z[kernels.ERRORS] = stream.z[kernels.HEAD] = 0.0
-            self._sorting[:, 0] = 0.0
+            self._order.forget()
 
     def report(self) -> Report:
         """Return how it has gone so far."""
@@ -323,7 +325,7 @@ class Calibrator:
                 raise InvalidArgument(f"There is no group {group!r}.")
             total = sum(
                 unit_of(s) * s.engine.certificate(number) + more
-                for s, more in zip(self._streams, self._sorting[:, 0].tolist(), strict=True)
+                for s, more in zip(self._streams, self._order.counts[:, 0].tolist(), strict=True)
             )
             return float(total * self.max_weight)
 
@@ -358,14 +360,22 @@ class Calibrator:
 
     def _look(
         self, given: tuple[float, Any, float | None], numbers: tuple[int, ...]
-    ) -> tuple[Forecast, Any, float]:
-        """Return a forecast, what each stream says by itself, and the user's own number."""
+    ) -> tuple[Forecast, tuple[float, ...], float, Moved | None]:
+        """Return a forecast, what each stream says by itself, the user's own number, the moves."""
         anchor, law, raw = given
         parts = [stream.ask(anchor, numbers, law) for stream in self._streams]
-        return self._issue(parts, raw, anchor), tuple(part.value for part in parts), anchor
+        own = [part.value for part in parts]
+        moved = self._order.ask(own, self._waiting())
+        values = own if moved is None else moved.issued.tolist()
+        return self._issue(parts, values, raw, anchor), tuple(own), anchor, moved
 
-    def _issue(self, parts: list[Said], raw: float | None, anchor: float) -> Forecast:
-        """Return what the streams say, in order and in the user's units."""
+    def _waiting(self) -> Iterator[Moved | None]:
+        return (entry.moved for entry in self._open.values())
+
+    def _issue(
+        self, parts: list[Said], values: list[float], raw: float | None, anchor: float
+    ) -> Forecast:
+        """Return what the streams say and what is issued, in the user's units."""
 
         def back(value: float) -> float:
             if self._transform is None:
@@ -375,7 +385,6 @@ class Calibrator:
         def each(column: list[Any]) -> Any:
             return tuple(column) if len(parts) > 1 else column[0]
 
-        values = sorted(part.value for part in parts)
         if isinstance(self.wanted, Probability):
             values = [min(max(value, 0.0), 1.0) for value in values]
         return Forecast(
@@ -394,28 +403,16 @@ class Calibrator:
         """Close an open forecast with what each stream has to learn, or None."""
         entry = self._open.pop(number)
         slip, engine = entry.slips[0], self._streams[0].engine
-        counts = slip >= 0 and kernels.is_valid(engine.state.i, slip)
+        counts = bool(slip >= 0 and kernels.is_valid(engine.state.i, slip))
         parts = zip(self._streams, entry.slips, entry.said, entry.memos, strict=True)
         for k, (stream, slip, said, memo) in enumerate(parts):
             if learned is None:
                 stream.skip(slip)
             else:
                 stream.tell(slip, entry.anchor, said, learned[k], memo, share)
-        if learned is not None and len(entry.said) > 1:
-            self._count_sorting(entry, learned[0], share if counts else 0.0)
-
-    def _count_sorting(self, entry: Open, outcome: float, share: float) -> None:
-        """Add what putting the numbers in order has changed, level by level."""
-        said, own = entry.said, float(not math.isnan(entry.anchor))
-        for k, (stream, value) in enumerate(zip(self._streams, sorted(said), strict=True)):
-            template = stream.template
-            costs = [
-                (template.below if p < outcome else template.above) * (p - outcome)
-                for p in (value, said[k])
-            ]
-            more = costs[0] - costs[1]
-            below = float(outcome < value) - float(outcome < said[k])
-            self._sorting[k] += (share * max(more, 0.0), more, below, own * more)
+        if learned is not None and entry.moved is not None:
+            own = not math.isnan(entry.anchor)
+            self._order.tell(entry.moved, entry.said, learned[0], share, certified=counts, own=own)
 
     def _checked(self, outcome: Any) -> float:
         value = check.finite("outcome", outcome)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from trueup.calibrator._order import Moved
 from trueup.protocols import FloatArray
 
 
@@ -26,6 +27,7 @@ class Open(NamedTuple):
     said: tuple[float, ...]
     anchor: float
     memos: tuple[FloatArray, ...]  # what the steering of each stream wants back
+    moved: Moved | None  # how its numbers were put in order
 
 
 class Report(NamedTuple):

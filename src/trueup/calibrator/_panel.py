@@ -21,8 +21,8 @@ from trueup.calibrator._batch import (
     as_floats,
     give_up,
     given_back,
+    put_in_order,
     refuse_outcomes,
-    remember,
     shares_of,
 )
 from trueup.calibrator._calibrator import Calibrator
@@ -43,7 +43,7 @@ class Resting(NamedTuple):
     streams: tuple[bytes, ...]
     issued: int
     open: dict[int, Open]
-    sorting: tuple[Any, ...]
+    order: bytes
     given_up: int
     expired: tuple[int, ...]
 
@@ -107,6 +107,7 @@ class Panel:
             check.integer("workers", workers, at_least=1)
         model = Calibrator(wanted, **settings)
         self._fresh = [stream.pack() for stream in model._streams]
+        self._order = model._order.copy()
         self._seed = check.integer("seed", model.seed, at_least=0)
         self._series: dict[Hashable, Resting | None] = {}  # None before the first round
         self._spare: list[Calibrator] = [model]
@@ -217,7 +218,7 @@ class Panel:
         for key in rows:
             self._series.setdefault(key, None)
         self._all(list(rows.items()), frame)
-        blocks = [np.sort(frame.said, axis=1), frame.labels, frame.scales]
+        blocks = [frame.said, frame.labels, frame.scales]
         if transform is not None:
             blocks[:2] = [transform.back_all(block) for block in blocks[:2]]
         values, labels, scales = (b[:, 0] if b.shape[1] == 1 else b for b in blocks)
@@ -311,7 +312,7 @@ class Panel:
             stream.unpack(packed)
             stream.engine.state.i[kernels.SEED] = self._seed_of(key)
         calibrator._issued, calibrator._open, calibrator._given_up = 0, {}, 0
-        calibrator._sorting, calibrator._expired = np.zeros((len(self._fresh), 4)), {}
+        calibrator._order, calibrator._expired = self._order.copy(), {}
 
     def _seed_of(self, key: Hashable) -> int:
         text = f"{self._seed} {type(key).__name__} {key!r}".encode()
@@ -337,12 +338,11 @@ def _play(calibrator: Calibrator, rows: IntArray, frame: Frame) -> None:
         replay, late = give_up(calibrator, replay)
         y[late] = np.nan
     parts = [stream.run(y, own, replay, EVERYONE, shares) for stream in calibrator._streams]
-    for k, (said, labels, notes, _, _) in enumerate(parts):
-        frame.said[rows, k], frame.labels[rows, k] = said, labels[:, 0]
-        frame.scales[rows, k] = labels[:, 1]
+    for k, (_, labels, notes, _, _) in enumerate(parts):
+        frame.labels[rows, k], frame.scales[rows, k] = labels[:, 0], labels[:, 1]
         frame.overruled[rows] |= notes[:, 0] > 0
         frame.guarded[rows] = notes[:, 0] >= 0
-    remember(calibrator, parts, frame.said[rows], own, calibrator._issued)
+    frame.said[rows] = put_in_order(calibrator, parts, y, shares, own, replay)
 
 
 def _known(rows: IntArray, frame: Frame) -> Any:
@@ -366,7 +366,7 @@ def _rested(calibrator: Calibrator) -> Resting:
         tuple(zlib.compress(stream.pack(), LEVEL) for stream in calibrator._streams),
         calibrator._issued,
         dict(calibrator._open),
-        tuple(calibrator._sorting.tolist()),
+        calibrator._order.z.tobytes(),
         calibrator._given_up,
         tuple(calibrator._expired),
     )
@@ -377,7 +377,7 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
     for stream, packed in zip(calibrator._streams, resting.streams, strict=True):
         stream.unpack(zlib.decompress(packed))
     calibrator._issued, calibrator._open = resting.issued, dict(resting.open)
-    calibrator._sorting = np.array(resting.sorting)
+    calibrator._order.z[:] = np.frombuffer(resting.order)
     calibrator._given_up, calibrator._expired = resting.given_up, dict.fromkeys(resting.expired)
 
 

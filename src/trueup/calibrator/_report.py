@@ -15,7 +15,7 @@ def report_of(calibrator: Any) -> Report:
     first, infos = calibrator._streams[0], [s.engine.info() for s in calibrator._streams]
     z, (low, width) = first.z, first.range
     below, score, raw, compared, certificate = zip(
-        *map(_scores, calibrator._streams, calibrator._sorting), strict=True
+        *map(_scores, calibrator._streams, calibrator._order.counts), strict=True
     )
     return Report(
         rounds=calibrator._issued,
