@@ -9,7 +9,9 @@ import numpy as np
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._calibrator import REMEMBERED, Calibrator
+from trueup.calibrator._columns import as_floats, like
 from trueup.calibrator._issued import Open, Report
+from trueup.calibrator._order import Moved
 from trueup.calibrator._stream import most_open
 from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
 from trueup.engine._arrays import replay_order
@@ -222,7 +224,7 @@ def put_in_order(
 ) -> FloatArray:
     """Return what is issued, shape (T, k), and keep what is still open at the end of a run."""
     said = np.column_stack([part[0] for part in parts])
-    issued, moved = said, {}
+    issued, moved = said, dict[int, Moved]()
     if said.shape[1] > 1:
         waiting, most = calibrator._waiting(), most_open(replay[0])
         own = ~np.isnan(anchors)
@@ -272,20 +274,6 @@ def _members(
     return np.array(rows, dtype=np.int64)
 
 
-def as_floats(name: str, given: Any) -> FloatArray:
-    """Return a column of any kind as floats, None as NaN."""
-    raw = given.to_numpy() if hasattr(given, "to_numpy") else given
-    if isinstance(raw, list | tuple):
-        raw = [np.nan if value is None else value for value in raw]
-    array = check.numbers(name, raw)
-    if array.ndim != 1:
-        raise check.refuse(name, "one-dimensional", array.shape)
-    if np.isinf(array).any():
-        at = int(np.flatnonzero(np.isinf(array))[0])
-        raise InvalidArgument(f"{name} must be finite or NaN, got {array[at]} at index {at}.")
-    return array
-
-
 def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:
     known = ~np.isnan(values)
     wrong = np.zeros(values.size, dtype=bool)
@@ -302,22 +290,11 @@ def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:
 
 def given_back(given: Any, wanted: Target, issued: FloatArray) -> Any:
     """Return the issued numbers in the kind of column that was given."""
-    columns = [_like(given, issued[:, k]) for k in range(issued.shape[1])]
+    columns = [like(given, issued[:, k]) for k in range(issued.shape[1])]
     answer = shaped(wanted, columns)
     if isinstance(answer, Ends | Levels):
         return answer
     return columns[0]
-
-
-def _like(given: Any, values: FloatArray) -> Any:
-    kind = type(given).__module__.split(".")[0]
-    if kind == "pandas":
-        return type(given)(values, index=given.index)
-    if kind == "polars":
-        return type(given)(values)
-    if kind == "pyarrow":
-        return import_module("pyarrow").array(values)
-    return values.tolist() if isinstance(given, list | tuple) else values
 
 
 def _column(block: FloatArray, k: int) -> FloatArray:

@@ -18,7 +18,6 @@ import numpy as np
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._batch import (
-    as_floats,
     give_up,
     given_back,
     put_in_order,
@@ -26,6 +25,7 @@ from trueup.calibrator._batch import (
     shares_of,
 )
 from trueup.calibrator._calibrator import Calibrator
+from trueup.calibrator._columns import as_floats, plain, rows_by_key
 from trueup.calibrator._issued import Forecast, Open
 from trueup.calibrator._targets import Decision, Target
 from trueup.engine._arrays import replay_order
@@ -121,7 +121,7 @@ class Panel:
         return len(self._series)
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._series
+        return _named(key) in self._series
 
     def keys(self) -> tuple[Hashable, ...]:
         """Return all keys, in the order in which they were first seen."""
@@ -134,6 +134,7 @@ class Panel:
 
     def calibrator(self, key: Hashable) -> Calibrator:
         """Return the calibrator of a series, a copy that goes its own way."""
+        key = _named(key)
         if key not in self._series:
             raise InvalidArgument(f"There is no series {key!r}.")
         copy = Calibrator(self.wanted, **(self.settings | {"seed": self._seed_of(key)}))
@@ -150,8 +151,11 @@ class Panel:
             own = [None] * len(keys) if forecasts is None else list(forecasts)
             if len(own) != len(keys):
                 raise check.refuse("forecasts", f"of length {len(keys)}", len(own))
+            names = [_named(key) for key in keys]
+            for forecast in own:
+                self._spare[-1]._given(forecast)  # refuses what is wrong before any is opened
             answers = []
-            for key, forecast in zip(keys, own, strict=True):
+            for key, forecast in zip(names, own, strict=True):
                 with self._at_work(key) as calibrator:
                     answers.append(calibrator.predict(forecast))
             return answers
@@ -172,8 +176,9 @@ class Panel:
             named: Sequence[Any] = [None] * len(keys) if forecasts is None else forecasts
             if not len(values) == len(named) == len(keys):
                 raise InvalidArgument(f"keys, outcomes and forecasts must be {len(keys)} each.")
-            self._refuse(keys, values, named)
-            for key, value, forecast in zip(keys, values, named, strict=True):
+            names = [_named(key) for key in keys]
+            self._refuse(names, values, named)
+            for key, value, forecast in zip(names, values, named, strict=True):
                 with self._at_work(key) as calibrator:
                     calibrator.update(value, forecast=forecast)
 
@@ -281,9 +286,10 @@ class Panel:
         for key, value, forecast in zip(keys, values, named, strict=True):
             if key not in self._series:
                 raise UnknownForecast(f"There is no series {key!r}.")
-            with self._at_work(key) as calibrator:
-                number = calibrator._which(forecast)
-                _checked(calibrator, value)
+            calibrator = self._spare[-1]
+            _count(calibrator, self._series[key])
+            number = calibrator._which(forecast)
+            _checked(calibrator, value)
             if (key, number) in seen:
                 raise UnknownForecast(f"Forecast {number} of {key!r} is answered twice.")
             seen.add((key, number))
@@ -317,6 +323,14 @@ class Panel:
     def _seed_of(self, key: Hashable) -> int:
         text = f"{self._seed} {type(key).__name__} {key!r}".encode()
         return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "little")
+
+
+def _named(key: Any) -> Hashable:
+    try:
+        hash(key)
+    except TypeError:
+        raise check.refuse("keys", "names or whole numbers", key) from None
+    return plain(key)
 
 
 def blank(
@@ -376,27 +390,12 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
     """Make a calibrator the one that `resting` was made of."""
     for stream, packed in zip(calibrator._streams, resting.streams, strict=True):
         stream.unpack(zlib.decompress(packed))
-    calibrator._issued, calibrator._open = resting.issued, dict(resting.open)
     calibrator._order.z[:] = np.frombuffer(resting.order)
-    calibrator._given_up, calibrator._expired = resting.given_up, dict.fromkeys(resting.expired)
+    _count(calibrator, resting)
 
 
-def rows_by_key(keys: Any, rounds: int) -> dict[Hashable, IntArray]:
-    """Return the rows of each key, in the order of first appearance.
-
-    >>> {key: rows.tolist() for key, rows in rows_by_key(["b", "a", "b"], 3).items()}
-    {'b': [0, 2], 'a': [1]}
-    """
-    column = keys.to_numpy() if hasattr(keys, "to_numpy") else keys
-    if len(column) != rounds:
-        raise check.refuse("keys", f"of length {rounds}", len(column))
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuUS" and column.ndim == 1:
-        order = np.argsort(column, kind="stable")
-        starts = np.flatnonzero(np.r_[True, column[order][1:] != column[order][:-1]])
-        parts = np.split(order, starts[1:]) if rounds else []
-        parts.sort(key=lambda part: int(part[0]))
-        return {column[part[0]].item(): part for part in parts}
-    found: dict[Hashable, list[int]] = {}
-    for row, key in enumerate(column):
-        found.setdefault(key, []).append(row)
-    return {key: np.array(rows) for key, rows in found.items()}
+def _count(calibrator: Calibrator, resting: Resting | None) -> None:
+    """Give a calibrator the ids of a series alone."""
+    rest = resting or Resting((), 0, {}, b"", 0, ())
+    calibrator._issued, calibrator._open = rest.issued, dict(rest.open)
+    calibrator._given_up, calibrator._expired = rest.given_up, dict.fromkeys(rest.expired)
