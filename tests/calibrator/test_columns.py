@@ -198,3 +198,19 @@ def test_of_several_forecasts_none_is_opened_if_one_is_wrong():
         panel.predict(["a", ["b"]])
 
     assert len(panel) == 0
+
+
+def test_the_frame_of_a_run_has_the_index_of_what_was_given():
+    """And a row a round: outcome, raw, what was said and drawn, overruled or not."""
+    pd = library("pandas")
+    index = pd.date_range("2026-01-01", periods=60)
+    run = tu.calibrate(pd.Series(GAPS, index=index), tu.Interval(0.8), weights=[1.0] * 60)
+    frame = run.to_frame()
+
+    assert frame.index.equals(index)
+    assert list(frame) == [
+        "outcome", "raw", "value_0", "value_1", "label_0", "label_1", "scale_0", "scale_1",
+        "overruled", "guarded", "answered", "weight",
+    ]  # fmt: skip
+    assert frame["answered"].sum() == run.summary().scored
+    assert tu.calibrate(GAPS, tu.Median()).to_frame().index.tolist() == list(range(60))

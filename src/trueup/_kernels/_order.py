@@ -1,6 +1,6 @@
 """Several numbers put in order, compiled: weighted means of those that cross, and who pays for it.
 
-**State** is one array `z`: a header, then four counts a level, then J wealths a level.
+**State** is one array `z`: a header, then five counts a level, then J wealths a level.
 
 | slot | holds |
 |---|---|
@@ -9,7 +9,8 @@
 | `CROSSED` | rounds in which the numbers had to be moved |
 
 The counts of a level: what it has lost by being moved where it lost, all in all, outcomes below
-what is said less those below its own number, and the loss in rounds with a forecast of the user.
+what is said less those below its own number, the loss in rounds with a forecast of the user, and
+outcomes equal to what is said less those equal to its own number.
 
 **Stakes.** Level k has bettors with rates eta = 2^-1, 2^-3, ..., 2^-11 against being moved, all of
 them with prior mass 1 together. A bettor stakes eta (P - E), E the sum of its open stakes, and wins
@@ -30,7 +31,7 @@ N_RATES = 6
 RATE_STEP = 0.25
 POOREST = 1e-280
 REACH, EPOCH, CROSSED, COUNTS = 0, 1, 2, 3
-LOST, MORE, BELOW, COMPARED, N_COUNTS = 0, 1, 2, 3, 4
+LOST, MORE, BELOW, COMPARED, EQUAL, N_COUNTS = range(6)
 
 
 @compiled
@@ -142,6 +143,7 @@ def pay(z, slopes, raw, issued, stakes, epoch, y, share, certified, own):
             z[at + LOST] += share * max(more, 0.0)
         z[at + MORE] += more
         z[at + BELOW] += (1.0 if y < issued[k] else 0.0) - (1.0 if y < raw[k] else 0.0)
+        z[at + EQUAL] += (1.0 if y == issued[k] else 0.0) - (1.0 if y == raw[k] else 0.0)
         if own:
             z[at + COMPARED] += more
         if epoch == z[EPOCH]:

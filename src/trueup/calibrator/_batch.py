@@ -8,7 +8,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
-from trueup.calibrator._calibrator import REMEMBERED, Calibrator
+from trueup.calibrator._calibrator import NAMED, REMEMBERED, Calibrator
 from trueup.calibrator._columns import as_floats, like
 from trueup.calibrator._issued import Open, Report
 from trueup.calibrator._order import Moved
@@ -36,6 +36,11 @@ class CalibratedRun(NamedTuple):
     raw: FloatArray  # the user's own numbers, NaN without
     weights: Any  # shape (T,), or None
     calibrator: Calibrator  # in the state after the run
+
+    def __repr__(self) -> str:
+        said, overruled = len(self.outcomes), int(np.sum(self.overruled))
+        text = f"{said} rounds of {self.calibrator.wanted!r}, {overruled} overruled"
+        return f"CalibratedRun({text}, certificate {self.certificate:.6g})"
 
     @property
     def certificate(self) -> float:
@@ -80,7 +85,10 @@ class CalibratedRun(NamedTuple):
         return float(total * span**power * calibrator.max_weight)
 
     def to_frame(self) -> Any:
-        """Return the run as a pandas frame, a row a round."""
+        """Return the run as a pandas frame, a row a round.
+
+        With the index of what was given, and of several numbers a column each: `value_0` and so on.
+        """
         try:
             pd = import_module("pandas")
         except ImportError:
@@ -92,7 +100,18 @@ class CalibratedRun(NamedTuple):
                 columns[name[:-1]] = block
             else:
                 columns |= {f"{name[:-1]}_{k}": block[:, k] for k in range(block.shape[1])}
-        return pd.DataFrame(columns | {"overruled": self.overruled, "guarded": self.guarded})
+        flags = ("overruled", "guarded", "answered")
+        columns |= {name: getattr(self, name) for name in flags}
+        if self.weights is not None:
+            columns["weight"] = self.weights
+        said = self.forecasts.values if isinstance(self.forecasts, Levels) else self.forecasts
+        one = (
+            next((c for c in said if hasattr(c, "index")), None)
+            if isinstance(said, tuple)
+            else said
+        )
+        index = getattr(one, "index", None)
+        return pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
 
 
 def calibrate(
@@ -171,13 +190,15 @@ def continue_run(
         issued = np.where(same, anchors[:, None], transform.back_all(issued))
         labels = transform.back_all(labels)
     scales = np.column_stack([part[1][:, 1] for part in parts])
+    overruled = np.any([part[2][:, 0] > 0 for part in parts], axis=0)
+    note_overruled(calibrator, overruled, labels[:, 0])
     single = issued.shape[1] == 1
     return CalibratedRun(
         given_back(given, calibrator.wanted, issued),
         issued[:, 0] if single else issued,
         labels[:, 0] if single else labels,
         scales[:, 0] if single else scales,
-        np.any([part[2][:, 0] > 0 for part in parts], axis=0),
+        overruled,
         parts[0][2][:, 0] >= 0,
         answered,
         values,
@@ -238,6 +259,13 @@ def put_in_order(
         )  # fmt: skip
     calibrator._issued += said.shape[0]
     return issued
+
+
+def note_overruled(calibrator: Calibrator, overruled: Any, labels: FloatArray) -> None:
+    """Remember the last rounds of a run that were overruled; the run has been counted already."""
+    rounds = np.flatnonzero(overruled)[-NAMED:].tolist()
+    first = calibrator._issued - overruled.size
+    calibrator._note_overruled([(first + t, float(labels[t])) for t in rounds])
 
 
 def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:

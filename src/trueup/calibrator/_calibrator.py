@@ -16,6 +16,7 @@ they are counted too.
 import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
 from trueup.calibrator._decision import DecisionStream
-from trueup.calibrator._issued import Forecast, Open, Report
+from trueup.calibrator._issued import Evidence, Forecast, Open, Report
 from trueup.calibrator._order import Moved, Order
-from trueup.calibrator._report import report_of, unit_of
+from trueup.calibrator._report import evidence_of, report_of, unit_of
 from trueup.calibrator._stream import Said, Stream
 from trueup.calibrator._targets import (
     Decision,
@@ -44,6 +45,7 @@ from trueup.properties import Median, Quantile
 from trueup.protocols import Loss, Property
 
 NOTHING = float("nan")
+NAMED = 8  # rounds that were overruled, the last of them
 REMEMBERED = 1_000  # forecasts given up whose ids are still known as such
 SETTINGS = (
     "bounds", "seed", "exact", "steer", "of", "transform", "overrule", "strict", "c", "window",
@@ -155,6 +157,7 @@ class Calibrator:
         self._expired: dict[int, None] = {}  # the last of them, to say so
         self._groups: dict[Hashable, int] = {}
         self._issued = self._given_up = 0
+        self._overruled: list[tuple[int, float]] = []  # the last of them: id and first label
         self._order = Order(tuple(stream.template for stream in self._streams))
         self._lock = threading.RLock()
 
@@ -175,8 +178,13 @@ class Calibrator:
         ]
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
-        return f"Calibrator({self.wanted!r}, {given})"
+        usual = signature(Calibrator).parameters
+        given = [
+            f", {name}={value!r}"
+            for name, value in self.settings().items()
+            if repr(value) != repr(usual[name].default)
+        ]
+        return f"Calibrator({self.wanted!r}{''.join(given)})"
 
     def settings(self) -> dict[str, Any]:
         """Return all settings but what is wanted."""
@@ -221,6 +229,8 @@ class Calibrator:
             self._order.open(moved)
             self._open[said.id] = Open(slips, raw, anchor, memos, moved)
             self._issued += 1
+            if said.overruled:
+                self._note_overruled([(said.id, _first(said.label))])
             if self.max_open is not None and len(self._open) > self.max_open:
                 self._give_up()  # only now: the mixture was chosen for the stakes as they were
             return said
@@ -340,6 +350,23 @@ class Calibrator:
                 for name, number in self._groups.items()
             }
 
+    def evidence(self, most: int = 10) -> tuple[Evidence, ...]:
+        """Return the bins against which evidence is strongest, the strongest first.
+
+        It is on this that forecasts are overruled: the guard mixes so that money against bins
+        cannot grow, whatever comes.
+
+        >>> from trueup import Median
+        >>> calibrator = Calibrator(Median(), bounds=(0, 8))
+        >>> for _ in range(50):
+        ...     forecast = calibrator.predict(2.0)
+        ...     calibrator.update(6.0)
+        >>> [one.outcomes for one in calibrator.evidence(1)]
+        ['higher']
+        """
+        with self._lock:
+            return evidence_of(self, check.integer("most", most, at_least=1))
+
     @property
     def open(self) -> tuple[int, ...]:
         """The ids of all open forecasts, oldest first."""
@@ -368,6 +395,13 @@ class Calibrator:
         moved = self._order.ask(own, self._waiting())
         values = own if moved is None else moved.issued.tolist()
         return self._issue(parts, values, raw, anchor), tuple(own), anchor, moved
+
+    def _note_overruled(self, rounds: list[tuple[int, float]]) -> None:
+        self._overruled = (self._overruled + rounds)[-NAMED:]
+
+    def _shown(self, value: float) -> float:
+        """Return a number of the streams' scale in the user's units."""
+        return value if self._transform is None else self._transform.back(value)
 
     def _waiting(self) -> Iterator[Moved | None]:
         return (entry.moved for entry in self._open.values())
@@ -476,6 +510,10 @@ class Calibrator:
             raise InvalidArgument(f"max_groups={self.max_groups} groups exist already.")
         numbers = {None: 0} | {name: self._groups[name] for name in names if name not in new}
         return numbers | {name: len(self._groups) + k for k, name in enumerate(new, start=1)}
+
+
+def _first(label: Any) -> float:
+    return float(label[0] if isinstance(label, tuple) else label)
 
 
 def _bounds(bounds: Any) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def plain(key: Hashable) -> Hashable:
     if missing:
         raise InvalidArgument(f"keys must not be missing, got {key!r}.")
     whole = isinstance(answer, bool) or (isinstance(answer, float) and answer.is_integer())
-    return int(answer) if whole else answer  # type: ignore[call-overload, no-any-return]
+    return int(answer) if whole else answer  # type: ignore[call-overload]
 
 
 def rows_by_key(keys: Any, rounds: int) -> dict[Hashable, IntArray]:

@@ -119,7 +119,7 @@ class Order:
 
     @property
     def counts(self) -> FloatArray:
-        """Of each level: lost where it lost, all in all, outcomes below, with the user's own."""
+        """Of each level: as the kernels' table has them."""
         rows = self.z[kernels.COUNTS : kernels.COUNTS + kernels.N_COUNTS * self.levels]
         return rows.reshape(self.levels, kernels.N_COUNTS)
 

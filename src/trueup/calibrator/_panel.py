@@ -20,6 +20,7 @@ from trueup._kernels import _engine as kernels
 from trueup.calibrator._batch import (
     give_up,
     given_back,
+    note_overruled,
     put_in_order,
     refuse_outcomes,
     shares_of,
@@ -46,6 +47,7 @@ class Resting(NamedTuple):
     order: bytes
     given_up: int
     expired: tuple[int, ...]
+    overruled: tuple[tuple[int, float], ...]
 
 
 class PanelRun(NamedTuple):
@@ -57,6 +59,9 @@ class PanelRun(NamedTuple):
     scales: FloatArray  # their scales
     overruled: Any  # bool: another bin was drawn than the one aimed at
     guarded: Any  # bool: False before the range of the series is known
+
+    def __repr__(self) -> str:
+        return f"PanelRun({len(self.values)} rows, {int(np.sum(self.overruled))} overruled)"
 
 
 class Frame(NamedTuple):
@@ -130,7 +135,11 @@ class Panel:
     @property
     def nbytes(self) -> int:
         """How many bytes the series take, at rest."""
-        return sum(sum(map(len, rest.streams)) for rest in self._series.values() if rest)
+        return sum(
+            sum(map(len, rest.streams)) + len(rest.order) + 16 * len(rest.overruled)
+            for rest in self._series.values()
+            if rest
+        )
 
     def calibrator(self, key: Hashable) -> Calibrator:
         """Return the calibrator of a series, a copy that goes its own way."""
@@ -317,8 +326,8 @@ class Panel:
         for stream, packed in zip(calibrator._streams, self._fresh, strict=True):
             stream.unpack(packed)
             stream.engine.state.i[kernels.SEED] = self._seed_of(key)
-        calibrator._issued, calibrator._open, calibrator._given_up = 0, {}, 0
-        calibrator._order, calibrator._expired = self._order.copy(), {}
+        calibrator._order = self._order.copy()
+        _count(calibrator, None)
 
     def _seed_of(self, key: Hashable) -> int:
         text = f"{self._seed} {type(key).__name__} {key!r}".encode()
@@ -357,6 +366,10 @@ def _play(calibrator: Calibrator, rows: IntArray, frame: Frame) -> None:
         frame.overruled[rows] |= notes[:, 0] > 0
         frame.guarded[rows] = notes[:, 0] >= 0
     frame.said[rows] = put_in_order(calibrator, parts, y, shares, own, replay)
+    labels = frame.labels[rows, 0]
+    if calibrator._transform is not None:
+        labels = calibrator._transform.back_all(labels)
+    note_overruled(calibrator, frame.overruled[rows], labels)
 
 
 def _known(rows: IntArray, frame: Frame) -> Any:
@@ -383,6 +396,7 @@ def _rested(calibrator: Calibrator) -> Resting:
         calibrator._order.z.tobytes(),
         calibrator._given_up,
         tuple(calibrator._expired),
+        tuple(calibrator._overruled),
     )
 
 
@@ -396,6 +410,7 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
 
 def _count(calibrator: Calibrator, resting: Resting | None) -> None:
     """Give a calibrator the ids of a series alone."""
-    rest = resting or Resting((), 0, {}, b"", 0, ())
+    rest = resting or Resting((), 0, {}, b"", 0, (), ())
     calibrator._issued, calibrator._open = rest.issued, dict(rest.open)
     calibrator._given_up, calibrator._expired = rest.given_up, dict.fromkeys(rest.expired)
+    calibrator._overruled = list(rest.overruled)

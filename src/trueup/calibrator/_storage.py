@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import zlib
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ def panel_to_bytes(panel: Panel) -> bytes:
         sizes = [len(stream) for stream in resting.streams]
         body += resting.streams
         counts = [resting.issued, resting.given_up, list(resting.expired), resting.order.hex()]
+        counts.append(_rounds_written(resting.overruled))
         series.append([key, sizes, *counts, _open_written(resting.open)])
     text = json.dumps(
         _described_settings(panel.model()) | {"series": series}, default=_plain
@@ -114,13 +116,14 @@ def panel_from_bytes(data: bytes, wanted: Target | None, settings: dict[str, Any
         if sizes is None:
             panel._series[key] = None
             continue
-        issued, given_up, expired, order, opened = rest
+        issued, given_up, expired, order, overruled, opened = rest
         ends = np.cumsum([at, *sizes]).tolist()
         streams = tuple(body[a:b] for a, b in pairwise(ends))
         at = ends[-1]
         panel._series[key] = Resting(
-            streams, issued, _open_read(opened), bytes.fromhex(order), given_up, tuple(expired)
-        )
+            streams, issued, _open_read(opened), bytes.fromhex(order), given_up, tuple(expired),
+            tuple(_rounds_read(overruled)),
+        )  # fmt: skip
     return panel
 
 
@@ -190,6 +193,7 @@ def _described(calibrator: Calibrator) -> dict[str, Any]:
         "given_up": calibrator._given_up,
         "expired": list(calibrator._expired),
         "order": _hex(calibrator._order.z),
+        "overruled": _rounds_written(calibrator._overruled),
         "groups": [[name, number] for name, number in calibrator._groups.items()],
         "open": _open_written(calibrator._open),
     }
@@ -237,6 +241,14 @@ def _open_read(written: list[Any]) -> dict[int, Open]:
             moved = Moved(_unhex(issued), rows, epoch, float.fromhex(reach))
         opened[number] = Open(tuple(slips), values, float.fromhex(anchor), kept, moved)
     return opened
+
+
+def _rounds_written(rounds: Iterable[tuple[int, float]]) -> list[Any]:
+    return [[number, label.hex()] for number, label in rounds]
+
+
+def _rounds_read(written: list[Any]) -> list[tuple[int, float]]:
+    return [(number, float.fromhex(label)) for number, label in written]
 
 
 def _hex(numbers: FloatArray) -> str:
@@ -299,6 +311,7 @@ def _empty(described: dict[str, Any], wanted: Target, settings: dict[str, Any]) 
     calibrator._issued, calibrator._given_up = described["issued"], described["given_up"]
     calibrator._expired = dict.fromkeys(described["expired"])
     calibrator._order.z[:] = _unhex(described["order"])
+    calibrator._overruled = _rounds_read(described["overruled"])
     calibrator._groups = dict(described["groups"])
     calibrator._open = _open_read(described["open"])
     return calibrator
