@@ -50,3 +50,13 @@ class Report(NamedTuple):
     compared_score: tuple[float, ...]  # mean loss of what was said in the same rounds
     certificate: tuple[float, ...]  # swap regret by label is at most this, a round
     nbytes: int
+
+
+class Bins(NamedTuple):
+    """The bins that were drawn for one number, in the user's units, in the order of first draws."""
+
+    labels: FloatArray  # shape (n,)
+    scales: FloatArray  # on the other scale where there is a transform, shape (n,)
+    visits: FloatArray  # settled rounds in which each was drawn, shape (n,)
+    wealth: FloatArray  # of the bettors against each claim; all start with 1 together, shape (n, 4)
+    certificates: FloatArray  # what the swap regret of each is at most, shape (n,)

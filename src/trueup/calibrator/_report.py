@@ -3,7 +3,7 @@
 from typing import Any
 
 from trueup._kernels import _engine as kernels
-from trueup.calibrator._issued import Report
+from trueup.calibrator._issued import Bins, Report
 from trueup.calibrator._stream import Stream
 from trueup.protocols import FloatArray
 
@@ -49,6 +49,26 @@ def _scores(stream: Stream, moved: FloatArray) -> tuple[float, float, float, flo
         float(z[kernels.RAW_COST] / raw) if raw else NOTHING,
         float((z[kernels.LABEL_COST] + moved[3]) / raw) if raw else NOTHING,
         float((unit_of(stream) * stream.engine.certificate() + moved[0]) / scored),
+    )
+
+
+def bins_of(calibrator: Any) -> tuple[Bins, ...]:
+    """Return the bins of each number, with what is known of them."""
+    return tuple(_bins(calibrator, stream) for stream in calibrator._streams)
+
+
+def _bins(calibrator: Any, stream: Stream) -> Bins:
+    labels, scales, sums = stream.engine.visited()
+    low, width = stream.range
+    labels = low + width * labels
+    if calibrator._transform is not None:
+        labels = calibrator._transform.back_all(labels)
+    return Bins(
+        labels,
+        width * scales,
+        sums[:, 0],
+        stream.engine.wealth(),
+        unit_of(stream) * calibrator.max_weight * stream.engine.certificates()[2],
     )
 
 
