@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import MissingExtra
-from trueup.protocols import FloatArray
 
 OUTCOME, ISSUED, MODEL = "outcome", "issued", "model"
 GREY, GREEN, PURPLE = "#8b93a1", "#2fa36b", "#c2489b"
 COLOURS = {OUTCOME: GREY, ISSUED: "#2f7fd6", MODEL: "#ef8722"}  # seen well on white and black
 DIGITS = 6  # of the numbers in a figure's data
-LONG_TAIL = 12.0  # a range that many times the spread of most values is drawn on a log-like scale
 MOUSE = "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > window:pointermove!"
 WHEEL = "wheel![event.ctrlKey || event.metaKey]"  # a page is scrolled with the wheel alone
 
@@ -74,16 +72,14 @@ def zoom(*encodings: str) -> Any:
     )
 
 
-def scale_of(*columns: FloatArray) -> dict[str, Any]:
-    """Return a linear scale, or a log-like one where a few values are far away from the rest."""
-    values = np.concatenate([column[np.isfinite(column)] for column in columns])
-    if values.size < 8:
-        return {"zero": False}
-    low, high = np.quantile(values, [0.1, 0.9])
-    spread = max(high - low, 1e-9 * (values.max() - values.min()), 1e-300)
-    if (values.max() - values.min()) / spread < LONG_TAIL:
-        return {"zero": False}
-    return {"type": "symlog", "constant": float(f"{spread / 4:.2g}"), "zero": False}
+def under_pointer(chart: Any, tips: list[Any]) -> Any:
+    """Return a line at the point nearest to the pointer, with what there is to tell of it."""
+    alt = load()
+    nearest = alt.selection_point(
+        nearest=True, on="pointerover", encodings=["x"], empty=False, clear="pointerout"
+    )
+    shade = alt.condition(nearest, alt.value(0.5), alt.value(0.0))
+    return chart.mark_rule(color=GREY).encode(opacity=shade, tooltip=tips).add_params(nearest)
 
 
 def finish(chart: Any, height: int) -> Any:
@@ -96,7 +92,7 @@ def finish(chart: Any, height: int) -> Any:
             labelOverlap=True, tickCount=6, labelLimit=130,
         )
         .configure_legend(
-            orient="top", title=None, labelFontSize=12, symbolStrokeWidth=3, labelLimit=200,
-            columnPadding=14, offset=6,
+            orient="top", title=None, labelFontSize=12, symbolOpacity=1, labelLimit=200,
+            columnPadding=18, offset=6,
         )
     )  # fmt: skip

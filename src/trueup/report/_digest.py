@@ -139,7 +139,7 @@ class Digest:
         if overruled is not None:
             block[:, at.overruled] = _matrix("overruled", overruled, n, 1)[:, 0]
         if times is not None:
-            block[:, at.time], self._stages.dated = seconds_of(times, n, self._stages.dated)
+            block[:, at.time], self._stages.dated = seconds_of(times, n, dated=self._stages.dated)
         named = self._named(groups, n)
         if certificate is not None:
             certificate = check.nonnegative("certificate", certificate)

@@ -29,6 +29,14 @@ COLUMNS = 8
 TARGETS = Mean | Median | Quantile | Expectile | Interval | Quantiles | Probability
 
 
+LOSS_NAMES = {
+    Mean: "squared error",
+    Median: "absolute error",
+    Quantile: "pinball loss",
+    Expectile: "asymmetric squared error",
+}
+
+
 class Number(NamedTuple):
     """One of the numbers that are forecast."""
 
@@ -43,12 +51,16 @@ class Number(NamedTuple):
         return 1 if self.level is not None else 2
 
     @property
+    def compares_means(self) -> bool:
+        """Whether forecasts are right if they are the mean of their outcomes."""
+        return isinstance(self.wanted, Mean)
+
+    @property
     def loss_name(self) -> str:
         """What the loss is called."""
         if self.chance:
             return "Brier score"
-        names = {Mean: "squared error", Median: "absolute error", Quantile: "pinball loss"}
-        return names.get(type(self.wanted), "asymmetric squared error")
+        return LOSS_NAMES[type(self.wanted)]
 
     def steepest(self, span: float) -> float:
         """Return the largest slope of the loss over a range, times the range."""

@@ -5,7 +5,6 @@ figures' JSON, where `<`, `>` and `&` are written as escapes, so no tag can begi
 """
 
 import json
-import math
 import platform
 from collections.abc import Callable
 from functools import lru_cache
@@ -208,10 +207,11 @@ def _time_caption(summary: Summary) -> str:
 
 
 def _reliability_caption(summary: Summary) -> str:
+    what = "Where it said so, what came on average? It should be the same (dashed)."
     if summary.numbers[0].number.level is not None:
-        what = "Where it said so, how many outcomes were below? They should be as many as wanted (dashed)."
-    else:
-        what = "Where it said so, what came on average? It should be the same (dashed)."
+        what = (
+            "Where it said so, how many outcomes were below? As many as wanted (dashed) is right."
+        )
     return what + (
         " In bins of about equally many rounds. A perfectly calibrated forecaster stays inside its"
         " band in all bins at once with probability 95 % (if no outcome comes late)."
@@ -292,7 +292,7 @@ def _row(one: NumberSummary, kind: str, score: Score, several: bool, quantiles: 
     name = f"{one.number.name}, {kind}" if several else kind
     below = ""
     if quantiles:
-        below = percent(min(max(one.number.level or 0.0, score.below), score.upto), 2)
+        below = percent(score.share(one.number.level), 2)
     values = [f"{score.rounds:,}", *([below] if quantiles else [])]
     values += [
         f"{value:.4g}"
@@ -321,8 +321,3 @@ def _reproduce(summary: Summary, settings: dict[str, Any] | None, command: str |
 
 def _own(name: str) -> str:
     return files("trueup.report").joinpath(name).read_text(encoding="utf-8").strip()
-
-
-def short(value: float) -> str:
-    """Return a number for a sentence; a dash for NaN."""
-    return "-" if math.isnan(value) else f"{value:.4g}"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trueup import _validation as check
 from trueup.engine import swap_regret_bound
 from trueup.metrics import decompose
 from trueup.metrics._calibration import binomial_deviation
@@ -47,6 +48,10 @@ class Score(NamedTuple):
     discrimination: float
     uncertainty: float
     sampled: int
+
+    def share(self, level: float | None) -> float:
+        """Return the share of outcomes below; of a tied forecast, the one nearest to the level."""
+        return math.nan if level is None else min(max(level, self.below), self.upto)
 
 
 class Bands(NamedTuple):
@@ -135,6 +140,14 @@ class Summary(NamedTuple):
     n_groups: int
 
 
+def number_of(summary: Summary, number: int) -> NumberSummary:
+    """Return one of the numbers of a summary, by its place."""
+    check.instance("summary", summary, Summary, "a Summary, as of Digest.summary()")
+    if check.integer("number", number, at_least=0) >= len(summary.numbers):
+        raise check.refuse("number", f"below {len(summary.numbers)}", number)
+    return summary.numbers[number]
+
+
 def summarise(
     digest: Any, stages: Any, names: list[Hashable], certificates: Any, calibrator: Any
 ) -> Summary:
@@ -216,9 +229,7 @@ def bands_of(
             low, high, value, target = low - said, high - said, seen - said, zero
     else:
         variance = np.maximum(sums[:, SQUARE] / np.maximum(n, 1) - slope**2, 0)
-        plain = (
-            isinstance(number.wanted, type(number.wanted)) and number.loss_name == "squared error"
-        )
+        plain = number.compares_means
         value, target = (seen, said) if plain else (slope, zero)
         if plain and over_time:
             value, target = seen - said, zero
@@ -233,7 +244,7 @@ def _by_forecast(number: Number, cells: Cells) -> Bands:
     bins = int(max(min(BINS, total // LEAST), 1))
     place = np.floor(bins * (np.cumsum(counts) - counts / 2) / max(total, 1))
     starts = np.flatnonzero(np.diff(place, prepend=-1))
-    ends = np.append(starts[1:], counts.size) - 1
+    ends = np.append(starts[1:], counts.size)[: starts.size] - 1
     sums = np.add.reduceat(cells.sums, starts, axis=0) if starts.size else cells.sums
     return bands_of(number, sums, cells.low[starts], cells.high[ends], over_time=False)
 
@@ -248,7 +259,7 @@ def _by_time(number: Number, stages: Any, which: int, k: int) -> Bands:
     place = np.arange(buckets.used) * periods // max(buckets.used, 1)
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     joined = np.add.reduceat(sums, starts, axis=0) if starts.size else sums
-    ends = np.append(starts[1:], buckets.used) * buckets.width - 1
+    ends = np.append(starts[1:], buckets.used)[: starts.size] * buckets.width - 1
     full = joined[:, ROUNDS] > 0
     return bands_of(
         number,

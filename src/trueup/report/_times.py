@@ -9,12 +9,12 @@ from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 
 
-def seconds_of(times: Any, n: int, dated: bool | None) -> tuple[FloatArray, bool]:
+def seconds_of(times: Any, n: int, *, dated: bool | None) -> tuple[FloatArray, bool]:
     """Return times as numbers, and whether they are dates: then as seconds since 1970, UTC.
 
     `dated` is what the times of earlier blocks were, if there were some.
 
-    >>> seconds_of(["1970-01-02"], 1, None)
+    >>> seconds_of(["1970-01-02"], 1, dated=None)
     (array([86400.]), True)
     """
     raw = np.asarray(times.to_numpy() if hasattr(times, "to_numpy") else times)
