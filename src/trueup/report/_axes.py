@@ -11,15 +11,20 @@ from trueup.report._summary import Summary
 LONG_TAIL = 12.0  # a range so many times the spread of what matters is drawn on a log-like scale
 
 
-def time_axis(summary: Summary) -> Any:
-    """Return the time axis; the field is `x`."""
+def time_axis(summary: Summary, padding: int = 0) -> Any:
+    """Return the time axis, with so many free pixels at its ends; the field is `x`."""
     alt, series = load(), summary.series
     if not np.isfinite(series.time).any():
-        axis = alt.Axis(format="~s" if summary.rounds >= 10_000 else ",d", tickMinStep=1)
-        return alt.X("x:Q", title="round", scale=alt.Scale(nice=False, zero=False), axis=axis)
+        axis = alt.Axis(format=",d", tickMinStep=1)
+        return alt.X(
+            "x:Q",
+            title="round",
+            scale=alt.Scale(nice=False, zero=False, padding=padding),
+            axis=axis,
+        )
     if summary.dated:
-        return alt.X("x:T", title=None, scale=alt.Scale(type="utc", nice=False))
-    return alt.X("x:Q", title="time", scale=alt.Scale(nice=False, zero=False))
+        return alt.X("x:T", title=None, scale=alt.Scale(type="utc", nice=False, padding=padding))
+    return alt.X("x:Q", title="time", scale=alt.Scale(nice=False, zero=False, padding=padding))
 
 
 def places(summary: Summary, rounds: FloatArray) -> FloatArray:
@@ -49,10 +54,32 @@ def scale_of(matters: list[FloatArray], shown: list[FloatArray]) -> dict[str, An
     return {"type": "symlog", "constant": float(f"{(high - low) / 2:.2g}"), "zero": False}
 
 
+def ticks_of(limits: dict[str, Any], shown: list[FloatArray]) -> dict[str, Any]:
+    """Return where a log-like axis has its ticks: 0 and powers of ten on both sides of it."""
+    values = _finite(shown)
+    if "type" not in limits or not values.size:
+        return {}
+    low, high = float(values.min()), float(values.max())
+    ticks = [0.0] if low <= 0 <= high else []
+    for k in range(-12, 16):
+        for tick in (10.0**k, 3 * 10.0**k):
+            if tick >= limits["constant"] / 2:
+                ticks += [side * tick for side in (-1, 1) if low <= side * tick <= high]
+    return {"values": sorted(ticks), "format": number_format([low, high])}
+
+
 def _finite(columns: list[FloatArray]) -> FloatArray:
     return np.concatenate([column[np.isfinite(column)] for column in columns])
 
 
-def log_axis() -> Any:
+def number_format(values: list[float]) -> str:
+    """Return how a log-like axis writes its numbers: plainly, or with powers of ten."""
+    sizes = [abs(value) for value in values if value]
+    plainly = all(1e-3 <= size < 1e6 for size in sizes)
+    return ",~r" if plainly else "~e"
+
+
+def log_axis(values: FloatArray) -> Any:
     """Return an axis with a few ticks, at powers of ten."""
-    return load().Axis(format="~s", tickCount=5, labelOverlap=True)
+    ends = [float(values.min()), float(values.max())] if values.size else []
+    return load().Axis(format=number_format(ends), tickCount=5, labelOverlap=True)

@@ -7,7 +7,7 @@ import numpy as np
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 from trueup.report._altair import GREY, ISSUED, MODEL, colour, finish, load, records, table, zoom
-from trueup.report._axes import places, scale_of, time_axis
+from trueup.report._axes import places, scale_of, ticks_of, time_axis
 from trueup.report._summary import Bands, NumberSummary, Summary, number_of
 
 Sides = list[tuple[str, Bands]]  # the model first, so that what was issued is drawn over it
@@ -24,9 +24,10 @@ def reliability(summary: Summary, number: int = 0) -> Any:
     said = [bands.said for _, bands in sides]
     limits = scale_of(said, said)
     title = "forecast (log-like scale)" if "type" in limits else "forecast"
-    x = alt.X("said:Q", title=title, scale=alt.Scale(**limits))
+    ticks = alt.Axis(**ticks_of(limits, said))
+    x = alt.X("said:Q", title=title, scale=alt.Scale(**limits), axis=ticks)
     right = _target(one)
-    if one.number.compares_means:
+    if one.number.chance:
         ends = [one.by_forecast.said.min(initial=np.inf), one.by_forecast.said.max(initial=-np.inf)]
         diagonal = table(records(said=ends, value=ends))
         right = alt.Chart(diagonal).mark_line(strokeDash=[4, 4], color=GREY)
@@ -44,7 +45,7 @@ def calibration_over_time(summary: Summary, number: int = 0) -> Any:
         middle = (bands.start + bands.end) / 2
         rows[kind] = _columns(bands) | {"x": places(summary, middle)}
     more = [("start", "from round"), ("end", "to round")]
-    layers = _banded(one, rows, time_axis(summary), more, deviation=True)
+    layers = _banded(one, rows, time_axis(summary, padding=6), more, deviation=True)
     return finish(alt.layer(_target(one), *layers), 260)
 
 
@@ -68,7 +69,7 @@ def groups(summary: Summary, number: int = 0) -> Any:
         "low:Q",
         title=_title(one, deviation=True),
         scale=alt.Scale(zero=False),
-        axis=alt.Axis(format=_format(one)),
+        axis=alt.Axis(**_format(one)),
     )
     bars = base.mark_bar(height=5, opacity=0.3, cornerRadius=2).encode(x=x, x2="high:Q")
     dots = base.mark_circle(size=55, opacity=1).encode(x="value:Q").add_params(zoom("x"))
@@ -118,7 +119,7 @@ def _y(one: NumberSummary, field: str, *, deviation: bool) -> Any:
         f"{field}:Q",
         title=_title(one, deviation=deviation),
         scale=alt.Scale(zero=False),
-        axis=alt.Axis(format=_format(one)),
+        axis=alt.Axis(**_format(one)),
     )
 
 
@@ -128,13 +129,13 @@ def _title(one: NumberSummary, *, deviation: bool) -> str:
         return "share of outcomes below"
     if not one.number.compares_means:
         return "mean slope of the loss (0 is right)"
-    if deviation:
-        return "outcomes less forecasts"
-    return "share of ones" if one.number.chance else "mean outcome"
+    if one.number.chance and not deviation:
+        return "share of ones"
+    return "mean outcome less forecast"
 
 
-def _format(one: NumberSummary) -> str:
-    return "~%" if one.number.level is not None or one.number.chance else ",~g"
+def _format(one: NumberSummary) -> dict[str, str]:
+    return {"format": "~%"} if one.number.level is not None or one.number.chance else {}
 
 
 def _tips(one: NumberSummary, more: list[tuple[str, str]]) -> list[Any]:

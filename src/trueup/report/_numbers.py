@@ -115,6 +115,15 @@ def percent(share: float, digits: int = 6) -> str:
     return f"{round(100 * share, digits):.{digits}f}".rstrip("0").rstrip(".") + " %"
 
 
+def plain(value: float) -> str:
+    """Return a number as text with four digits, whole from a thousand on.
+
+    >>> plain(0.123456), plain(25951.7), plain(-1237012.0)
+    ('0.1235', '25,952', '-1,237,012')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
 def sums_of(number: Number, said: FloatArray, seen: FloatArray) -> FloatArray:
     """Return what each round adds to the eight sums, shape (n, 8): nothing where one is missing."""
     known = ~(np.isnan(said) | np.isnan(seen))

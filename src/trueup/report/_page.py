@@ -17,7 +17,7 @@ import numpy as np
 import trueup
 from trueup.report import charts
 from trueup.report._altair import COLOURS, ISSUED, MODEL, load, load_converter
-from trueup.report._numbers import percent
+from trueup.report._numbers import percent, plain
 from trueup.report._summary import NumberSummary, Score, Summary
 from trueup.report._verdict import verdict_of
 
@@ -181,15 +181,15 @@ def _section(figure: Figure) -> str:
     )
     return (
         f'<section id="{figure.place}"><h2>{escape(figure.title)}</h2><figure>'
-        f"<figcaption>{escape(figure.caption)}</figcaption>"
+        f"<figcaption>{_text(figure.caption)}</figcaption>"
         f'<div class="{"several" if several else "single"}">{places}</div></figure></section>'
     )
 
 
 def _verdict(summary: Summary, audit: Any) -> str:
     verdict = verdict_of(summary, audit)
-    lines = "".join(f"<p>{escape(line)}</p>" for line in verdict.sentences)
-    headline = f"<strong>{escape(verdict.headline)}</strong>"
+    lines = "".join(f"<p>{_text(line)}</p>" for line in verdict.sentences)
+    headline = f"<strong>{_text(verdict.headline)}</strong>"
     return (
         f'<section class="verdict {verdict.mood}" id="verdict">{headline}{lines}</section>'
         f'<p class="note screen" style="margin-top:10px">{DRAG}</p>'
@@ -282,7 +282,7 @@ def _scores(summary: Summary) -> str:
         note += f" The three parts are from a uniform sample of {sampled:,} rounds."
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
-        f'<section id="scores"><h2>Scores</h2><p class="note">{escape(note)}</p>'
+        f'<section id="scores"><h2>Scores</h2><p class="note">{_text(note)}</p>'
         f'<div class="scroll"><table class="numbers"><thead><tr>{cells}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
@@ -295,7 +295,7 @@ def _row(one: NumberSummary, kind: str, score: Score, several: bool, quantiles: 
         below = percent(score.share(one.number.level), 2)
     values = [f"{score.rounds:,}", *([below] if quantiles else [])]
     values += [
-        f"{value:.4g}"
+        plain(value)
         for value in (score.loss, score.miscalibration, score.discrimination, score.uncertainty)
     ]
     swatch = f'<span class="swatch" style="background:{COLOURS[kind]}"></span>'
@@ -317,6 +317,11 @@ def _reproduce(summary: Summary, settings: dict[str, Any] | None, command: str |
         '<p class="note">The same input, settings and version give the same numbers.</p>'
         f"{shown}<pre>{escape(chr(10).join(lines))}</pre></section>"
     )
+
+
+def _text(words: str) -> str:
+    """Return words as HTML; a number stays with its per cent sign."""
+    return escape(words).replace(" %", "&nbsp;%")
 
 
 def _own(name: str) -> str:

@@ -23,10 +23,12 @@ from trueup.report._altair import (
     under_pointer,
     zoom,
 )
-from trueup.report._axes import log_axis, places, scale_of, time_axis
+from trueup.report._axes import log_axis, places, scale_of, ticks_of, time_axis
+from trueup.report._numbers import plain
 from trueup.report._summary import Stretch, Summary, number_of
 
 REGRET, CERTIFICATE, BOUND, SMALL_GAMES = "swap regret", "certificate", "bound", "0.55 √t"
+PAUSE = 10  # a step in time that is so many times the usual one breaks the lines
 LINES = {REGRET: COLOURS[ISSUED], CERTIFICATE: PURPLE, BOUND: GREY, SMALL_GAMES: GREEN}
 
 
@@ -39,26 +41,30 @@ def over_time(summary: Summary) -> Any:
     number_of(summary, 0)
     alt, series = load(), summary.series
     parts = _parts(summary)
-    limits = scale_of(
-        [part.mean for _, _, part in parts],
-        [column for _, _, part in parts for column in (part.low, part.high)],
-    )
-    title = "value (log-like scale)" if "type" in limits else "value"
+    shown = [column for _, _, part in parts for column in (part.low, part.high)]
+    limits = scale_of([part.mean for _, _, part in parts], shown)
+    y = {
+        "title": "value (log-like scale)" if "type" in limits else "value",
+        "scale": alt.Scale(**limits),
+        "axis": alt.Axis(**ticks_of(limits, shown)),
+    }
     data, kinds = _wide(summary, parts), list(dict.fromkeys(kind for kind, _, _ in parts))
-    layers = []
+    bands, lines = [], []
     for kind, field, _ in parts:
         base = alt.Chart(data).transform_calculate(kind=f"'{kind}'")
         base = base.encode(x=time_axis(summary), color=alt.Color("kind:N", scale=colour(kinds)))
-        low, mean = (
-            alt.Y(f"{field}{end}:Q", title=title, scale=alt.Scale(**limits)) for end in ("_low", "")
-        )
-        if series.width > 1:
-            layers.append(base.mark_area(opacity=0.25).encode(y=low, y2=f"{field}_high:Q"))
+        if series.width > 1 and not (kind == OUTCOME and summary.numbers[0].number.chance):
+            low = alt.Y(f"{field}_low:Q", **y)
+            bands.append(base.mark_area(opacity=0.22).encode(y=low, y2=f"{field}_high:Q"))
         if kind == OUTCOME and series.width == 1:
-            mark = base.mark_circle(size=14, opacity=0.55)
+            mark = base.mark_circle(size=14, opacity=0.6)
         else:
-            mark = base.mark_line(strokeWidth=1.7 if kind == ISSUED else 1.1, opacity=0.9)
-        layers.append(mark.encode(y=mean))
+            thin = kind != ISSUED or len(series.issued) > 1
+            mark = base.mark_line(strokeWidth=1.0 if thin else 1.7, opacity=0.9)
+        lines.append(mark.encode(y=alt.Y(f"{field}:Q", **y)))
+    if len(series.issued) > 1:
+        lines.append(lines.pop(0))  # outcomes over the many lines around them
+    layers = [*bands, *lines]
     layers[0] = layers[0].add_params(zoom("x", "y"))
     pointer = under_pointer(alt.Chart(data).encode(x=time_axis(summary)), _tips(series, parts))
     return finish(alt.layer(*layers, pointer), 300)
@@ -73,6 +79,7 @@ def _parts(summary: Summary) -> list[tuple[str, str, Stretch]]:
 
 
 def _wide(summary: Summary, parts: list[tuple[str, str, Stretch]]) -> Any:
+    """Return a row a stretch, and an empty one where there was a pause in time."""
     series = summary.series
     columns = {"x": places(summary, series.start), "start": series.start}
     for _, field, part in parts:
@@ -81,6 +88,12 @@ def _wide(summary: Summary, parts: list[tuple[str, str, Stretch]]) -> Any:
             columns |= {f"{field}_low": part.low, f"{field}_high": part.high}
     if np.isfinite(series.overruled).any():
         columns["overruled"] = series.overruled
+    steps = np.diff(columns["x"])
+    usual = float(np.median(steps)) if steps.size else 0.0
+    after = 1 + np.flatnonzero(steps > PAUSE * usual) if usual > 0 else np.empty(0, dtype=int)
+    before = columns["x"][after - 1] + usual
+    columns = {name: np.insert(column, after, np.nan) for name, column in columns.items()}
+    columns["x"][after + np.arange(after.size)] = before
     return table(records(**columns))
 
 
@@ -117,10 +130,15 @@ def swap_regret(summary: Summary) -> Any:
         x=alt.X(
             "rounds:Q",
             title="rounds that were guarded and answered",
-            scale=alt.Scale(type="log", nice=False),
-            axis=log_axis(),
+            scale=alt.Scale(type="log", nice=False, padding=6),
+            axis=alt.Axis(format=",~r", tickCount=5),
         ),
-        y=alt.Y("value:Q", title="in units of loss", scale=alt.Scale(type="log"), axis=log_axis()),
+        y=alt.Y(
+            "value:Q",
+            title="in units of loss",
+            scale=alt.Scale(type="log"),
+            axis=log_axis(np.array([row["value"] for row in rows])),
+        ),
         color=alt.Color("line:N", scale=colours),
         tooltip=[
             alt.Tooltip("line:N", title="line"),
@@ -147,7 +165,7 @@ def bins(summary: Summary, number: int = 0) -> Any:
     alt, visits = load(), one.visits
     known = visits.wealth is not None
     wealth = visits.wealth if known else np.full(visits.rounds.size, math.nan)
-    names = [f"{scale:.3g}" for scale in visits.scales.tolist()]
+    names = [plain(scale) for scale in visits.scales.tolist()]
     rows = records(
         label=visits.labels,
         start=visits.labels - visits.scales / 2,
@@ -156,7 +174,7 @@ def bins(summary: Summary, number: int = 0) -> Any:
         rounds=visits.rounds,
         wealth=wealth,
     )
-    order = [f"{scale:.3g}" for scale in sorted(set(visits.scales.tolist()), reverse=True)]
+    order = [plain(scale) for scale in sorted(set(visits.scales.tolist()), reverse=True)]
     tips = [
         alt.Tooltip("label:Q", title="bin", format=",.5~g"),
         alt.Tooltip("scale:N", title="scale"),

@@ -58,8 +58,8 @@ class Bands(NamedTuple):
     """Something measured in bins or periods, with the band of a perfectly calibrated forecaster.
 
     For a quantile `value` is the share of outcomes below (at a tie, the share nearest to the
-    level); for a mean the mean outcome, by periods less the mean forecast; for an expectile the
-    mean slope of the loss.
+    level); for a mean the mean outcome less the mean forecast; for a probability, in bins of
+    forecasts, the share of ones, else like a mean; for an expectile the mean slope of the loss.
     """
 
     rounds: FloatArray
@@ -219,7 +219,7 @@ def bands_of(
         low, high = (
             (np.array(column) for column in zip(*ends, strict=True)) if ends else (zero, zero)
         )
-    elif number.chance:
+    elif number.chance:  # a binomial with the mean chance spreads more than the sum of all chances
         ends = [binomial_band(int(c), float(p), alpha) for c, p in zip(n, said, strict=True)]
         low, high = (
             (np.array(column) for column in zip(*ends, strict=True)) if ends else (zero, zero)
@@ -229,10 +229,7 @@ def bands_of(
             low, high, value, target = low - said, high - said, seen - said, zero
     else:
         variance = np.maximum(sums[:, SQUARE] / np.maximum(n, 1) - slope**2, 0)
-        plain = number.compares_means
-        value, target = (seen, said) if plain else (slope, zero)
-        if plain and over_time:
-            value, target = seen - said, zero
+        value, target = (seen - said if number.compares_means else slope), zero
         low, high = mean_band(target, n, variance, alpha)
     return Bands(n, start, end, said, seen, value, target, low, high)
 

@@ -2,9 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from trueup.report._numbers import percent
+from trueup.report._numbers import percent, plain
 from trueup.report._summary import Bands, NumberSummary, Score, Summary
 
+SAME = 0.0005  # a change of the loss that is 0.0 % when written down
 CLEAR, MIXED, AGAINST = "clear", "mixed", "against"
 
 
@@ -61,8 +62,10 @@ def outside(bands: list[Bands]) -> int:
 
 def _counts(summary: Summary) -> str:
     text = f"{summary.rounds:,} rounds, {summary.answered:,} with an outcome"
-    if summary.overruled >= 0:  # not NaN
-        text += f"; the aim was overruled in {percent(summary.overruled, 1)} of them"
+    if summary.overruled == 0:
+        text += "; the aim was never overruled"
+    elif summary.overruled > 0:
+        text += f"; the aim was overruled in {percent(summary.overruled, 2)} of them"
     return text + "."
 
 
@@ -80,8 +83,10 @@ def _met(one: NumberSummary) -> str:
             text += f", {_below(one, one.raw)} below the model"
         return f"{text}; {percent(one.number.level)} is right"
     what = "the share of ones" if one.number.chance else "the mean outcome"
-    text = f"{what} was {one.issued.seen:.4g}, the mean of what was issued {one.issued.said:.4g}"
-    return text if one.raw is None else f"{text}, the model's {one.raw.said:.4g}"
+    text = (
+        f"{what} was {plain(one.issued.seen)}, the mean of what was issued {plain(one.issued.said)}"
+    )
+    return text if one.raw is None else f"{text}, the model's {plain(one.raw.said)}"
 
 
 def _below(one: NumberSummary, score: Score) -> str:
@@ -92,7 +97,7 @@ def _error(one: NumberSummary) -> str:
     shares = one.number.level is not None or one.number.chance
 
     def text(value: float) -> str:
-        return percent(value, 2) if shares else f"{value:.3g}"
+        return percent(value, 2) if shares else plain(value)
 
     answer = f"Calibration error {text(one.issued.error)}"
     if one.raw is not None:
@@ -101,11 +106,13 @@ def _error(one: NumberSummary) -> str:
 
 
 def _loss(one: NumberSummary) -> str:
-    text = f"Mean {one.number.loss_name} {one.issued.loss:.4g}"
+    text = f"Mean {one.number.loss_name} {plain(one.issued.loss)}"
     if one.raw is None:
         return f"{text}."
     if one.raw.loss <= 0 or one.raw.rounds != one.issued.rounds:
-        return f"{text}; the model's {one.raw.loss:.4g} (of {one.raw.rounds:,} rounds)."
+        return f"{text}; the model's {plain(one.raw.loss)} (of {one.raw.rounds:,} rounds)."
     change = one.issued.loss / one.raw.loss - 1
-    word = "less" if change <= 0 else "more"
-    return f"{text}, {percent(abs(change), 1)} {word} than the model's {one.raw.loss:.4g}."
+    if abs(change) < SAME:
+        return f"{text}, the same as the model's {plain(one.raw.loss)}."
+    word = "less" if change < 0 else "more"
+    return f"{text}, {percent(abs(change), 1)} {word} than the model's {plain(one.raw.loss)}."
