@@ -5,6 +5,7 @@
     ├── HorizonReached                        a predictor made for T rounds is asked for one more
     ├── SolverFailed                          the linear program of a round was not solved
     ├── UnknownForecast                       no forecast of this number is open
+    ├── MissingExtra (also an ImportError)    an optional package is not installed
     └── StateFormatError                      what was to be loaded is no state of this version
 
 An error leaves the object that raised it as it was.
@@ -13,6 +14,7 @@ An error leaves the object that raised it as it was.
 __all__ = [
     "HorizonReached",
     "InvalidArgument",
+    "MissingExtra",
     "SolverFailed",
     "StateFormatError",
     "TrueupError",
@@ -45,3 +47,16 @@ class UnknownForecast(TrueupError, KeyError):
 
 class StateFormatError(TrueupError):
     """What was to be loaded is damaged, or no state, or of a version that is not read."""
+
+
+class MissingExtra(TrueupError, ImportError):
+    """Something optional is not installed; the message is the command that installs it.
+
+    >>> print(MissingExtra("A Parquet file", "data"))
+    A Parquet file needs an extra that is not installed: pip install 'trueup[data]'
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs an extra that is not installed: pip install 'trueup[{extra}]'"
+        )

@@ -25,9 +25,9 @@ from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
 from trueup.calibrator._decision import DecisionStream
-from trueup.calibrator._issued import Evidence, Forecast, Open, Report
+from trueup.calibrator._issued import Bins, Evidence, Forecast, Open, Report
 from trueup.calibrator._order import Moved, Order
-from trueup.calibrator._report import evidence_of, report_of, unit_of
+from trueup.calibrator._report import bins_of, evidence_of, report_of, unit_of
 from trueup.calibrator._stream import Said, Stream
 from trueup.calibrator._targets import (
     Decision,
@@ -323,6 +323,18 @@ class Calibrator:
         """Return how it has gone so far."""
         with self._lock:
             return report_of(self)
+
+    def bins(self) -> tuple[Bins, ...]:
+        """Return the bins that have been drawn, for each number that is wanted.
+
+        >>> from trueup import Median
+        >>> calibrator = Calibrator(Median(), bounds=(0, 8))
+        >>> calibrator.update(3.0, forecast=calibrator.predict(3.0))
+        >>> calibrator.bins()[0].visits
+        array([1.])
+        """
+        with self._lock:
+            return bins_of(self)
 
     def certificate(self, group: Hashable | None = None) -> float:
         """Return what swap regret by label is at most so far, in the user's units of loss.

@@ -87,3 +87,13 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_shown, value)) or "-"
     return str(value)
+
+
+class Bins(NamedTuple):
+    """The bins that were drawn for one number, in the user's units, in the order of first draws."""
+
+    labels: FloatArray  # shape (n,)
+    scales: FloatArray  # on the other scale where there is a transform, shape (n,)
+    visits: FloatArray  # settled rounds in which each was drawn, shape (n,)
+    wealth: FloatArray  # of the bettors against each claim; all start with 1 together, shape (n, 4)
+    certificates: FloatArray  # what the swap regret of each is at most, shape (n,)

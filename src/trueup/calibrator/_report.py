@@ -6,7 +6,7 @@ import numpy as np
 
 from trueup._kernels import _engine as kernels
 from trueup._kernels import _order as ORDER  # noqa: N812 - a table of slots
-from trueup.calibrator._issued import Evidence, Report
+from trueup.calibrator._issued import Bins, Evidence, Report
 from trueup.calibrator._stream import Stream
 from trueup.calibrator._targets import Interval
 from trueup.engine._state import pairs_of
@@ -107,6 +107,26 @@ def evidence_of(calibrator: Any, most: int) -> tuple[Evidence, ...]:
                     )
                 )  # fmt: skip
     return tuple(sorted(found, key=lambda one: -one.grown)[:most])
+
+
+def bins_of(calibrator: Any) -> tuple[Bins, ...]:
+    """Return the bins of each number, with what is known of them."""
+    return tuple(_bins(calibrator, stream) for stream in calibrator._streams)
+
+
+def _bins(calibrator: Any, stream: Stream) -> Bins:
+    labels, scales, sums = stream.engine.visited()
+    low, width = stream.range
+    labels = low + width * labels
+    if calibrator._transform is not None:
+        labels = calibrator._transform.back_all(labels)
+    return Bins(
+        labels,
+        width * scales,
+        sums[:, 0],
+        stream.engine.wealth(),
+        unit_of(stream) * calibrator.max_weight * stream.engine.certificates()[2],
+    )
 
 
 def unit_of(stream: Stream) -> float:
