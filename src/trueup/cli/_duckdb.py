@@ -95,3 +95,32 @@ def open_parquet(path: str, form: Form) -> Parquet:
 def compressed_lines(path: str) -> Answer:
     """Return the lines of a file that zstandard packed."""
     return Answer(path, "A .zst file", f"SELECT line FROM {LINES.format(quoted(path))}")  # noqa: S608
+
+
+def pack(source: str, target: str) -> None:
+    """Write the lines of a file again, packed by zstandard."""
+    with connect("A .zst file") as connection:
+        connection.execute(
+            f"COPY (SELECT line FROM {LINES.format(quoted(source))}) TO {quoted(target)} (FORMAT"  # noqa: S608
+            " csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01', COMPRESSION zstd)"
+        )
+
+
+def to_parquet(
+    source: str, columns: list[str], numbers: list[str], beside: str | None, target: str
+) -> None:
+    """Write a CSV file as Parquet, beside the columns of another Parquet file if one is given.
+
+    Columns of `numbers` become floats, but for the last two, which are true or false; others text.
+    """
+    types = dict.fromkeys(columns, "VARCHAR") | dict.fromkeys(numbers, "DOUBLE")
+    types |= dict.fromkeys(numbers[-2:], "BOOLEAN")
+    listed = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
+    query = (
+        f"read_csv({quoted(source)}, columns={{{listed}}}, header=true, auto_detect=false,"
+        " delim=',', quote='\"', escape='\"')"
+    )
+    if beside is not None:
+        query = f"read_parquet({quoted(beside)}) POSITIONAL JOIN {query}"
+    with connect("A Parquet file") as connection:
+        connection.execute(f"COPY (SELECT * FROM {query}) TO {quoted(target)} (FORMAT parquet)")  # noqa: S608

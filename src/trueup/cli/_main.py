@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import click
 
 from trueup import __version__
-from trueup.cli._errors import BAD_INPUT, CRASHED, INTERRUPTED, TERMINATED, nearest
+from trueup.cli._errors import BAD_INPUT, CRASHED, INTERRUPTED, nearest
 from trueup.cli._settings import refuse_unknown, settings_of
+from trueup.cli._signals import Stops
 from trueup.errors import TrueupError
 
-COMMANDS: tuple[str, ...] = ()
+COMMANDS: tuple[str, ...] = ("calibrate",)
 HELP = """Calibrate forecasts against whatever comes, from the command line.
 
 Each command has examples under --help. Options can be set in the environment (TRUEUP_SEED=3) and in
@@ -66,7 +66,7 @@ def program(ctx: click.Context) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; whatever is wrong is said on standard error."""
-    with _terminated_in_words():
+    with Stops():
         try:
             status = program.main(
                 None if arguments is None else list(arguments),
@@ -90,23 +90,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"Error: {name}{error.strerror or error}.", err=True)
             return CRASHED
     return status if isinstance(status, int) else 0
-
-
-class _terminated_in_words:  # noqa: N801 - reads as what it does
-    """End on SIGTERM as on Ctrl-C: what must be written or removed, is."""
-
-    def __enter__(self) -> None:
-        def stop(number: int, frame: object) -> None:  # noqa: ARG001 - the signal's signature
-            raise SystemExit(TERMINATED)
-
-        try:
-            self.before: Any = signal.signal(signal.SIGTERM, stop)
-        except ValueError:  # in a thread of somebody else's program
-            self.before = None
-
-    def __exit__(self, *_: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGTERM, self.before)
 
 
 def _silence() -> None:
