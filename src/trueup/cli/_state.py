@@ -149,4 +149,4 @@ def _refuse_changes(path: str, before: dict[str, Any], now: dict[str, Any]) -> N
 
 
 def _said(value: Any) -> str:
-    return "not given" if value in (None, False, []) else str(value)
+    return "not given" if value is None or value is False or value == [] else str(value)

@@ -12,6 +12,8 @@ from trueup.cli._session import Answers
 from trueup.properties import Mean, Median, Quantile
 from trueup.protocols import FloatArray
 
+RECENT = 6_000  # outcomes of which it is remembered whether they were covered
+
 
 class Summary(NamedTuple):
     """Counts and means over the rows whose outcome is there."""
@@ -59,7 +61,7 @@ class Tally:
         covered = self._covers(values, outcomes)
         if covered is not None:
             self._covered += int(covered.sum())
-            self.recent = [*self.recent, *covered.tolist()][-1_000:]
+            self.recent = [*self.recent, *covered.tolist()][-RECENT:]
         raw_covered = self._covers(own, outcomes[both])
         if raw_covered is not None:
             self._raw_covered += int(raw_covered.sum())
