@@ -1,10 +1,14 @@
 """`trueup demo`: real flights, a model that is wrong, and what is made of it."""
 
+import sys
 from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
 
 import click
 
 from trueup.cli._options import Roles, option, target
+from trueup.errors import MissingExtra
 
 EXAMPLES = """Forecast how late flights will land, on a sample that comes along.
 
@@ -23,18 +27,40 @@ ROLES = Roles("arrival_delay", time="departed", known_at="landed")
 MODEL = "departure_delay"
 
 
+PAGE = "trueup-demo.html"
+
+
 @click.command("demo", help=EXAMPLES, short_help="See what it does, on real flights.")
+@option("--report", metavar="PAGE", help=f"Where to write the page; {PAGE} here if not given.")
+@option("--force", is_flag=True, help="Overwrite PAGE.")
 @option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
-def command(seed: int) -> None:
+def command(report: str | None, *, force: bool, seed: int) -> None:
     """Compute, then print."""
+    if sys.stderr.isatty():
+        click.echo("(The first time it compiles, which takes a while.)", err=True)
     from trueup.cli._contest import GROUPS, compare
+    from trueup.cli._page import Page
     from trueup.cli._read import open_table
     from trueup.cli._table import text_of
 
-    with (
-        as_file(files("trueup.cli") / "data" / "flights.csv.gz") as path,
-        open_table(str(path)) as table,
-    ):
-        contest = compare(table, ROLES, [MODEL], target("quantile", 0.9), {"seed": seed})
+    wanted = target("quantile", 0.9)
+    try:
+        page = Page(report or PAGE, wanted, force=force or report is None)
+        closing = f"The page: {Path(page.path).resolve()}"
+    except MissingExtra as error:
+        page, closing = None, str(error)
+    sessions = []
+
+    def listen(feed: Any, answers: Any, session: Any) -> None:
+        sessions.append(session)
+        if page is not None:
+            page.add(feed, answers, session)
+
+    sample = files("trueup.cli") / "data" / "flights.csv.gz"
+    with as_file(sample) as path, open_table(str(path)) as table:
+        contest = compare(table, ROLES, [MODEL], wanted, {"seed": seed}, listener=listen)
+    if page is not None:
+        page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(OPENING.format(rows=contest.rows))
     click.echo(text_of(contest, GROUPS))
+    click.echo(f"\n{closing}")

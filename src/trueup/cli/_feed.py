@@ -21,8 +21,17 @@ class Feed(NamedTuple):
     own: "FloatArray"  # NaN where the model said nothing
     groups: list[tuple[str, ...]] | None
     keys: list[str] | None
-    clocks: Sequence[Any] | None  # of each row; None where outcomes are known at once
+    clocks: Sequence[Any]  # of each row
     known: list[Any] | None  # from when on each outcome may be used
+
+    def moments(self) -> Any:
+        """Return the times of the rows as an array of dates or numbers; None without."""
+        import numpy as np
+
+        if isinstance(self.clocks, range):
+            return None
+        dated = isinstance(self.clocks[0], int)  # microseconds since 1970
+        return np.array(self.clocks, dtype="datetime64[us]" if dated else float)
 
 
 class Feeder:
@@ -54,7 +63,7 @@ class Feeder:
         known = None
         if roles.known_at is not None:
             known = self._known(block, roles.known_at, clocks, np.isnan(outcomes).tolist())
-        feed = Feed(block, outcomes, own, groups, keys, clocks if known else None, known)
+        feed = Feed(block, outcomes, own, groups, keys, clocks, known)
         self._refuse(feed)
         self.last = last
         self._seen.update(outcomes.tobytes() + own.tobytes())

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trueup.calibrator import Panel
 from trueup.calibrator._targets import Target
 from trueup.cli import _state
 from trueup.cli._errors import CommandError
@@ -89,6 +90,11 @@ class Run:
         self.learned = ""
         if job.state is not None and Path(job.state).exists():
             self.learned = _state.load(job.state, self.session, self.feeder, job.options())
+        self.page = None
+        if job.report is not None:
+            from trueup.cli._page import Page  # it needs an extra
+
+            self.page = Page(job.report, job.wanted, force=job.force)
         self.streams = isinstance(table.lines, SlowLines) and job.output == "-"
         self.output = Output(
             job.output, table, added_names(job.wanted, job.name), job.delimiter, force=job.force
@@ -104,12 +110,12 @@ class Run:
         except BaseException:
             self.output.abort()
             raise
-        calibrator = self.session.model
+        model = self.session.model
         return Done(
             self.tally.summary(),
-            calibrator.certificate() if self.job.roles.key is None else None,  # type: ignore[union-attr]
+            self.session.certificate,
             self.session.open,
-            1 if self.job.roles.key is None else len(calibrator),  # type: ignore[arg-type]
+            len(model) if isinstance(model, Panel) else 1,
             self.job.output,
             self.job.report,
         )
@@ -125,6 +131,7 @@ class Run:
                 f"{self.job.state} has learned {self.table.name} already; give --force to learn it"
                 " again."
             )
+        self._show()
         with self.stops.whole():
             self.output.commit()
             self._keep()
@@ -144,6 +151,7 @@ class Run:
         finally:
             if not self.stops.torn:
                 self._keep()
+                self._show()
         self.output.commit()
 
     def _feeds(self) -> Iterator[Feed]:
@@ -160,6 +168,12 @@ class Run:
         answers = self.session.answer(feed)
         self.output.write(feed.block, added_cells(answers))
         self.tally.add(feed, answers)
+        if self.page is not None:
+            self.page.add(feed, answers, self.session)
+
+    def _show(self) -> None:
+        if self.page is not None and self.session.rows:
+            self.page.write(self.session, f"{self.job.roles.outcome} in {self.table.name}")
 
     def _keep(self) -> None:
         if self.job.state is not None:

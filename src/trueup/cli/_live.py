@@ -61,8 +61,8 @@ def moment_of(tally: Tally, session: Session, said: str) -> Moment:
     recent = sum(lately) / len(lately) if lately else None
     buckets = [covered[k : k + BUCKET] for k in range(0, len(covered) - BUCKET + 1, BUCKET)]
     bars = [sum(bucket) / len(bucket) for bucket in buckets]
-    certificate = session.model.certificate()  # type: ignore[union-attr]
-    return Moment(summary, recent, certificate / max(summary.rows, 1), said, bars)
+    certificate = (session.certificate or 0.0) / max(summary.rows, 1)
+    return Moment(summary, recent, certificate, said, bars)
 
 
 def line_of(moment: Moment) -> str:

@@ -21,7 +21,7 @@ from trueup.cli._cells import numbers_of, times_of
 from trueup.cli._errors import CommandError, nearest
 from trueup.cli._lines import Decoded, SlowLines
 
-CELLS, MOST_ROWS = 400_000, 32_768  # of a block
+CELLS, MOST_ROWS = 100_000, 8_192  # of a block
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 SUFFIXES = {
     ".csv": "csv",

@@ -74,6 +74,11 @@ class Session:
         """How many outcomes are still to be learned."""
         return sum(map(len, self.waiting.values()))
 
+    @property
+    def certificate(self) -> float | None:
+        """What swap regret by label is at most; None for many series."""
+        return self.model.certificate() if isinstance(self.model, Calibrator) else None
+
     def _at_once(self, feed: Feed) -> Answers:
         if isinstance(self.model, Panel):
             run: Any = self.model.run(feed.keys, feed.outcomes, forecasts=feed.own)
@@ -106,7 +111,7 @@ class Session:
     ) -> None:
         """Answer some rows of one series, learning before each what is known by then."""
         heap = self.waiting.setdefault(key, [])
-        clocks, known = feed.clocks or (), feed.known or []
+        clocks, known = feed.clocks, feed.known or []
         outcomes, own = feed.outcomes.tolist(), feed.own.tolist()
         for row in rows:
             self._learn(calibrator, heap, clocks[row])

@@ -82,6 +82,9 @@ class Output:
 
     def abort(self) -> None:
         """Leave no trace; what was there before stays."""
+        if self.path == "-":
+            with contextlib.suppress(OSError, ValueError):  # nobody listens, or it is done
+                self._text.detach()
         if self._temporary:
             with contextlib.suppress(OSError):  # the disk is full: it goes anyway
                 self._close()
@@ -135,7 +138,8 @@ class Output:
             Path(other).replace(self._temporary)
 
     def _told(self, error: OSError) -> OSError:
-        return OSError(error.errno, error.strerror, self.path)
+        name = "standard output" if self.path == "-" else self.path
+        return OSError(error.errno, error.strerror, name)
 
 
 class CellWriter:
