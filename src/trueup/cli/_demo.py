@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from trueup.cli._errors import CommandError
 from trueup.cli._options import Roles, option, target
 from trueup.errors import MissingExtra
 
@@ -28,14 +29,21 @@ MODEL = "departure_delay"
 
 
 PAGE = "trueup-demo.html"
+SAMPLE = files("trueup.cli") / "data" / "flights.csv.gz"
 
 
 @click.command("demo", help=EXAMPLES, short_help="See what it does, on real flights.")
 @option("--report", metavar="PAGE", help=f"Where to write the page; {PAGE} here if not given.")
-@option("--force", is_flag=True, help="Overwrite PAGE.")
+@option(
+    "--sample", metavar="FILE", help="Write the sample as CSV (.csv.gz) to try things on, and stop."
+)
+@option("--force", is_flag=True, help="Overwrite PAGE or FILE.")
 @option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
-def command(report: str | None, *, force: bool, seed: int) -> None:
+def command(report: str | None, sample: str | None, *, force: bool, seed: int) -> None:
     """Compute, then print."""
+    if sample is not None:
+        _copy(sample, force=force)
+        return
     if sys.stderr.isatty():
         click.echo("(The first time it compiles, which takes a while.)", err=True)
     from trueup.cli._contest import GROUPS, compare
@@ -56,11 +64,20 @@ def command(report: str | None, *, force: bool, seed: int) -> None:
         if page is not None:
             page.add(feed, answers, session)
 
-    sample = files("trueup.cli") / "data" / "flights.csv.gz"
-    with as_file(sample) as path, open_table(str(path)) as table:
+    with as_file(SAMPLE) as path, open_table(str(path)) as table:
         contest = compare(table, ROLES, [MODEL], wanted, {"seed": seed}, listener=listen)
     if page is not None:
         page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(OPENING.format(rows=contest.rows))
     click.echo(text_of(contest, GROUPS))
     click.echo(f"\n{closing}")
+
+
+def _copy(target: str, *, force: bool) -> None:
+    """Write the sample to a file."""
+    if not target.endswith(".csv.gz"):
+        raise CommandError(f"--sample must be a name that ends in .csv.gz, got {target}.")
+    if Path(target).exists() and not force:
+        raise CommandError(f"{target} exists already; give --force to overwrite it.")
+    Path(target).write_bytes(SAMPLE.read_bytes())
+    click.echo(f"written to {target}")

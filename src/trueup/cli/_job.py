@@ -197,8 +197,8 @@ def added_names(wanted: Target, base: str) -> list[str]:
     return [*names, *labels, f"{base}_overruled", f"{base}_guarded"]
 
 
-def added_cells(answers: Answers) -> list[list[Any]]:
+def added_cells(answers: Answers) -> list[tuple[Any, ...]]:
     """Return the new cells of each row, in the order of their names."""
     columns = [*answers.values.T.tolist(), *answers.labels.T.tolist()]
     flags = [answers.overruled.tolist(), answers.guarded.tolist()]
-    return [list(row) for row in zip(*columns, *flags, strict=True)]
+    return list(zip(*columns, *flags, strict=True))

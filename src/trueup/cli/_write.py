@@ -51,7 +51,7 @@ class Output:
                 between = delimiter
             self._writer = CellWriter(self._text, columns, names, between, alone=self._alone)
 
-    def write(self, block: Block, added: list[list[Any]]) -> None:
+    def write(self, block: Block, added: list[tuple[Any, ...]]) -> None:
         """Write rows with what is added to each."""
         try:
             self._writer.write(block.rows, added)
@@ -153,12 +153,12 @@ class CellWriter:
         self.header = [*columns, *names]
         self._writer.writerow(self.header)
 
-    def write(self, rows: list[Any], added: list[list[Any]]) -> None:
+    def write(self, rows: list[Any], added: list[tuple[Any, ...]]) -> None:
         """Write rows, each with what is added to it."""
         if self._alone:
             self._writer.writerows(added)
         elif rows and type(rows[0]) is list:  # of text
-            self._writer.writerows([row + more for row, more in zip(rows, added, strict=True)])
+            self._writer.writerows([(*row, *more) for row, more in zip(rows, added, strict=True)])
         else:
             self._writer.writerows(
                 [[*map(as_text, row), *more] for row, more in zip(rows, added, strict=True)]
@@ -172,7 +172,7 @@ class JsonWriter:
         self._text, self._columns, self._names = text, columns, names
         self.header = [*columns, *names]
 
-    def write(self, rows: list[Any], added: list[list[Any]]) -> None:
+    def write(self, rows: list[Any], added: list[tuple[Any, ...]]) -> None:
         """Write rows, each with what is added to it."""
         for row, more in zip(rows, added, strict=True):
             new = json.dumps(dict(zip(self._names, more, strict=True)))[1:]
