@@ -1,19 +1,22 @@
 """True up your forecasts, online: calibrated against any sequence of outcomes.
 
-`import trueup as tu` is light: it brings the properties that can be forecast; every other part is
-loaded when it is first used, as in `tu.paper.EfficientPredictor`.
+`import trueup as tu` is light: every part is loaded when it is first used, as in
+`tu.Quantile(0.9)` or `tu.paper.EfficientPredictor`.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trueup.properties import Expectile, Mean, Median, Quantile
+if TYPE_CHECKING:
+    from trueup.properties import Expectile, Mean, Median, Quantile
 
 __version__ = "0.1.0.dev0"
 
 FROM_CALIBRATOR = (
     "Calibrator", "Decision", "Interval", "Panel", "Probability", "Quantiles", "calibrate", "load",
 )  # fmt: skip
+
+FROM_PROPERTIES = ("Expectile", "Mean", "Median", "Quantile")
 
 __all__ = [  # the submodules, and what is theirs, are loaded on first use
     "Calibrator",
@@ -53,6 +56,8 @@ def __getattr__(name: str) -> Any:
     """Load a submodule on first use."""
     if name in FROM_CALIBRATOR:
         return getattr(import_module("trueup.calibrator"), name)
+    if name in FROM_PROPERTIES:
+        return getattr(import_module("trueup.properties"), name)
     if name in __all__:
         return import_module(f"trueup.{name}")
     raise AttributeError(f"module 'trueup' has no attribute {name!r}")

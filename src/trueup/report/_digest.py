@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup.calibrator import Calibrator
-from trueup.calibrator._batch import as_floats
+from trueup.calibrator._columns import as_floats
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 from trueup.report._numbers import Number, numbers_of
