@@ -23,7 +23,6 @@ RIVALS = (
     "rivals.py",
     "settings.py",
     "twins.py",
-    "packages.py",
     "baselines/*.py",
     "metrics/_calibration.py",
 )
@@ -31,6 +30,7 @@ OURS = (
     "ours.py", "_kernels/*.py", "calibrator/*.py", "engine/*.py", "metrics/*.py", "steer/*.py",
     "losses/*.py", "properties.py", "beliefs.py", "steer.py", "_rounds.py", "distributions.py",
 )  # fmt: skip
+PACKAGES = ("packages.py", *RIVALS)
 HOSTILE = ("hostile.py", "adversaries/*.py", *OURS, *RIVALS)
 
 

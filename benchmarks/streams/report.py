@@ -158,8 +158,28 @@ Reading it honestly:
 - The rivals are helped where they must be told something: scales come from the first 100 residuals, and MVP and the internal-regret grid get the range of all residuals.
 - An infinite threshold is scored as the extreme residual so far; the share of them is in a table of its own. It counts as it is for coverage.
 - An outcome exactly on a forecast counts for the better side, for everybody.
+- {through(s)}
 - The developers have seen these streams; on streams nobody tuned to, expect less.
 """
+
+
+def through(s: Summary) -> str:
+    """Return which packages took part."""
+    here = s.results["packages"]
+    missing = [name for name in ("river", "crepes") if name not in here]
+    text = (
+        f"Through their own packages: {', '.join(here)}."
+        if here
+        else "No rival's own package was installed."
+    )
+    if missing and here:
+        text += f" Not installed: {', '.join(missing)}."
+    return (
+        text
+        + " All others are our own from the published formulas, held equal to golden values of the"
+        " original codes by tests. Left out: MAPIE (milliseconds a round; its adaptive rule is that of"
+        " ACI), online-cp (fits a model of its own), aci-python (in no package index)."
+    )
 
 
 def reached(s: Summary) -> str:

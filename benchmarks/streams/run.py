@@ -19,8 +19,9 @@ from typing import Any
 
 import hostile
 import ours
+import packages
 import rivals
-from keeping import HERE, HOSTILE, OURS, RIVALS, Piece, all_done, fingerprint, write
+from keeping import HERE, HOSTILE, OURS, PACKAGES, RIVALS, Piece, all_done, fingerprint, write
 from report import pages
 from results import reduced
 from streams import BadStream, files_of, read
@@ -43,6 +44,9 @@ def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
         for name in rivals.PIECES:
             key = f"rivals {path.stem} {name}"
             found.append(Piece(key, rivals_piece, (path, rows, name, options.plain), RIVALS, size))
+        for name in packages.installed():
+            key = f"rivals {path.stem} {name}"
+            found.append(Piece(key, packages.measured, (path, rows, name), PACKAGES, size))
         for name in ours.VARIANTS:
             key = f"ours {path.stem} {name}"
             found.append(Piece(key, ours.variant, (path, rows, name), OURS, size))
@@ -117,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     except BadStream as error:
         sys.exit(str(error))
     results["machine"], results["version"] = machine(), trueup.__version__
-    results["rows"] = options.rows
+    results["rows"], results["packages"] = options.rows, packages.installed()
     results["code"] = fingerprint(Piece("", ours.variant, (None,), OURS))
     target = HERE if options.publish else options.to
     write(target / "results.json", json.dumps(results, separators=(",", ":")))
