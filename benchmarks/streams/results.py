@@ -7,11 +7,11 @@ hindsight there, by score. Of every setting its means over all streams stay.
 from collections import defaultdict
 from typing import Any
 
-from ours import ALL_ON, NAME
+from ours import NAME
 
 NUMBERS = (
-    "score", "calibration", "perfect", "spread", "worst100", "worst500", "coverage", "swap",
-    "width", "infinite", "recovered", "label_calibration", "label_perfect", "label_swap",
+    "score", "calibration", "perfect", "spread", "worst100", "worst500", "coverage", "recovered",
+    "swap", "infinite", "width", "label_calibration", "label_perfect", "label_swap",
     "certificate", "overruled",
 )  # fmt: skip
 TASK = ("stream", "task", "column", "level")
@@ -30,20 +30,15 @@ def reduced(found: dict[str, Any]) -> dict[str, Any]:
     best: dict[Any, float] = {}
     for row in rows:
         best[key_of(row)] = min(row["score"], best.get(key_of(row), row["score"]))
-    kept: dict[Any, Row] = {}
-    for row in rows:
-        if row["default"]:
-            kept[*key_of(row), row["rival"], "default"] = row | {"default": True, "best": False}
-        place = (*key_of(row), row["rival"], "best")
-        if place not in kept or row["score"] < kept[place]["score"]:
-            kept[place] = row | {"default": False, "best": True}
-    for row in mine:
-        place = (*key_of(row), row["rival"], row["setting"])
-        kept[place] = row | {"default": row["setting"] == ALL_ON, "best": False}
-    lines = sorted(kept.values(), key=lambda row: (str(key_of(row)), row["rival"] != NAME))
+    lines = [row | {"best": 0} for row in mine] + chosen(rows)
+    lines.sort(key=lambda row: (str(key_of(row)), row["rival"] != NAME))
+    tasks = list(dict.fromkeys(key_of(line) for line in lines))
+    names = sorted({line[what] for line in lines for what in ("rival", "setting")})
     return {
-        "columns": [*TASK, "rival", "setting", "default", "best", *NUMBERS],
-        "lines": [packed(line) for line in lines],
+        "tasks": tasks,
+        "names": names,
+        "numbers": NUMBERS,
+        "lines": [packed(line, tasks, names) for line in lines],
         "fixed": fixed(rows, best),
         "games": [part for name, part in found.items() if name.startswith("game ")],
         "stress": [part for name, part in found.items() if name.startswith("stress ")],
@@ -51,29 +46,46 @@ def reduced(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def packed(row: Row) -> list[Any]:
+def chosen(rows: list[Row]) -> list[Row]:
+    """Return, of every rival in every task, its default and its best setting (perhaps the same)."""
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[*key_of(row), row["rival"]].append(row)
+    found = []
+    for members in groups.values():
+        best = min(members, key=lambda row: row["score"])
+        found += [
+            row | {"best": int(row is best)} for row in members if row["default"] or row is best
+        ]
+    return found
+
+
+def packed(row: Row, tasks: list[Any], names: list[str]) -> list[Any]:
     """Return a line as a list, without the empty end."""
-    head = [row[name] for name in (*TASK, "rival", "setting")]
-    numbers = [rounded(row.get(name)) for name in NUMBERS]
+    places = [tasks.index(key_of(row)), names.index(row["rival"]), names.index(row["setting"])]
+    numbers = [rounded(row.get(name), 6 if name == "score" else 4) for name in NUMBERS]
     while numbers and numbers[-1] is None:
         numbers.pop()
-    return [*head, int(row["default"]), int(row["best"]), *numbers]
+    return [*places, int(row["default"]) + 2 * row["best"], *numbers]
 
 
 def unpacked(results: dict[str, Any]) -> list[Row]:
     """Return the lines as they were."""
-    columns = results["columns"]
-    return [
-        dict(zip(columns, [*line, *[None] * (len(columns) - len(line))], strict=True))
-        for line in results["lines"]
-    ]
+    found, names = [], results["names"]
+    for task, rival, setting, flags, *numbers in results["lines"]:
+        row = dict(zip(TASK, results["tasks"][task], strict=True))
+        row |= {"rival": names[rival], "setting": names[setting]}
+        row |= {"default": flags & 1, "best": flags >> 1}
+        padded = [*numbers, *[None] * (len(results["numbers"]) - len(numbers))]
+        found.append(row | dict(zip(results["numbers"], padded, strict=True)))
+    return found
 
 
-def rounded(value: Any) -> Any:
-    """Return five digits of a number, a whole one as an int."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    short = float(f"{value:.5g}")
+def rounded(value: Any, digits: int = 5) -> Any:
+    """Return a few digits of a number, a whole one as an int."""
+    if value is None:
+        return None
+    short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() else short
 
 

@@ -26,7 +26,9 @@ class Summary:
     def rivals(self, key: Any, *, default: bool | None = None) -> list[Row]:
         """Return the rivals' lines of a task, those of defaults, of the best, or all."""
         rows = [row for row in self.lines[key] if row["rival"] != NAME]
-        return rows if default is None else [row for row in rows if bool(row["default"]) == default]
+        if default is None:
+            return rows
+        return [row for row in rows if row["default" if default else "best"]]
 
     def ours(self, key: Any, variant: str = ALL_ON) -> Row | None:
         """Return our own line."""

@@ -148,7 +148,7 @@ def test_the_whole_of_it_on_a_tiny_folder(folder, tmp_path, capsys):
     for name in ("score", "calibration", "ranks"):
         assert (tmp_path / "page" / "tables" / f"{name}.md").exists()
     results = json.loads((tmp_path / "page" / "results.json").read_text())
-    assert {line[0] for line in results["lines"]} == {"loads", "games"}
+    assert {task[0] for task in results["tasks"]} == {"loads", "games"}
 
     lines = (folder / "games.csv").read_text().splitlines()
     (folder / "games.csv").write_text("\n".join(lines[:-1]) + "\n")
