@@ -8,7 +8,8 @@ import vl_convert  # noqa: F401 - what Altair writes SVG with
 from ours import NAME
 from summary import Summary, label
 
-OURS, OTHERS = "#c1121f", "#8a9bb0"
+OURS, OTHERS = "#c1121f", "#5b7088"
+FARTHEST = 2.0
 
 
 def drawn(s: Summary, folder: Path) -> list[str]:
@@ -40,48 +41,62 @@ def scores(s: Summary) -> Any:
             rows.append({"stream": key[0], "ratio": ratio, "who": who, "task": label(key)})
     if not rows:
         return None
-    colour = alt.Color(
-        "who:N",
-        title=None,
-        scale=alt.Scale(domain=[NAME, "best default there"], range=[OURS, OTHERS]),
+    scale = alt.Scale(domain=[NAME, "best default there"], range=[OURS, OTHERS])
+    title = "score / best rival in hindsight (cut to 0.5 .. 2)"
+    axis = alt.Axis(values=[0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0])
+    x = alt.X(
+        "ratio:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=[0.5, 2.0], nice=False),
+        axis=axis,
     )
-    dots = alt.Chart(data(rows)).mark_circle(size=45, opacity=0.8).encode(
-        x=alt.X("ratio:Q", title="score / best rival in hindsight (cut to 0.5 .. 2)", scale=alt.Scale(type="log", domain=[0.5, 2.0])),
-        y=alt.Y("stream:N", title=None),
-        yOffset=alt.YOffset("who:N"),
-        color=colour,
-    )  # fmt: skip
-    line = alt.Chart(data([{"one": 1.0}])).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
+    dots = (
+        alt.Chart(data(rows))
+        .mark_circle(size=40, opacity=0.7)
+        .encode(
+            x=x,
+            y=alt.Y("stream:N", title=None),
+            yOffset=alt.YOffset("who:N"),
+            color=alt.Color("who:N", title=None, scale=scale),
+        )
+    )
+    line = alt.Chart(data([{"ratio": 1.0}])).mark_rule(strokeDash=[4, 3]).encode(x=x)
     return (line + dots).properties(width=560, height=alt.Step(14))
 
 
 def plane(s: Summary) -> Any:
-    """Draw every default: mean score against mean calibration error."""
+    """Draw every default: mean score against mean calibration error, as far as they are near."""
     keys = s.of("quantile", "interval")
     ratio, calibration = s.means(keys, "ratio"), s.means(keys, "calibration")
     rows = [
         {
             "method": name,
-            "ratio": min(ratio[name], 3.0),
+            "ratio": ratio[name],
             "calibration": calibration[name],
             "ours": name == NAME,
         }
         for name in ratio
-        if name in calibration
+        if name in calibration and ratio[name] < FARTHEST
     ]
     if not rows:
         return None
-    colour = alt.Color(
-        "ours:N", legend=None, scale=alt.Scale(domain=[True, False], range=[OURS, OTHERS])
-    )
+    scale = alt.Scale(domain=[True, False], range=[OURS, OTHERS])
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("ratio:Q", title="mean score / best rival in hindsight (cut at 3)", scale=alt.Scale(type="log", zero=False, nice=False, padding=20)),
-        y=alt.Y("calibration:Q", title="mean calibration error", scale=alt.Scale(type="log", nice=False, padding=20)),
-        color=colour,
-    )  # fmt: skip
-    dots = base.mark_circle(size=80)
-    names = base.mark_text(align="left", dx=7, fontSize=10).encode(text="method:N")
-    return (dots + names).properties(width=560, height=380)
+        x=alt.X(
+            "ratio:Q",
+            title=f"mean score / best rival in hindsight (those below {FARTHEST:g})",
+            scale=alt.Scale(type="log", nice=False, padding=20),
+        ),
+        y=alt.Y(
+            "calibration:Q",
+            title="mean calibration error",
+            scale=alt.Scale(type="log", nice=False, padding=20),
+        ),
+        color=alt.Color("ours:N", legend=None, scale=scale),
+    )
+    dots = base.mark_circle(size=60)
+    names = base.mark_text(align="left", dx=6, fontSize=9).encode(text="method:N")
+    return (dots + names).properties(width=620, height=460)
 
 
 def hostile(s: Summary) -> Any:
@@ -98,17 +113,14 @@ def hostile(s: Summary) -> Any:
         }
         for game in games
     ]
-    colour = alt.Color(
-        "ours:N", legend=None, scale=alt.Scale(domain=[True, False], range=[OURS, OTHERS])
-    )
+    scale = alt.Scale(domain=[True, False], range=[OURS, OTHERS])
     return (
         alt.Chart(data(rows))
         .mark_circle(size=70)
         .encode(
             x=alt.X("calibration:Q", title="calibration error", scale=alt.Scale(type="log")),
             y=alt.Y("player:N", title=None, sort="x"),
-            color=colour,
-            shape="T:N",
+            color=alt.Color("ours:N", legend=None, scale=scale),
             column=alt.Column("T:N", title=None),
         )
         .properties(width=280)

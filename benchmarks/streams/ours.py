@@ -20,6 +20,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no guard": {"overrule": 1e-300},
     "guard alone": {"steer": False, "exact": True},
 }
+SETTINGS: dict[str, dict[str, Any]] = {
+    "window=32": {"window": 32},
+    "window=64": {"window": 64},
+    "window=256": {"window": 256},
+    "c=0.125": {"c": 0.125},
+    "c=0.5": {"c": 0.5},
+    "overrule=0.5": {"overrule": 0.5},
+    "overrule=None": {"overrule": None},
+}  # other values of what the defaults are, to explain them
 TIMED = 20_000
 
 
@@ -51,7 +60,7 @@ def row(stream: Stream, task: Task, name: str) -> Measures:
     """Return a line of the results."""
     runs = []
     for wanted, given in targets(task):
-        settings = VARIANTS[name]
+        settings = (VARIANTS | SETTINGS)[name]
         run = tu.calibrate(task.y, wanted, forecasts=given, known_at=stream.known_at, **settings)
         runs.append(run)
     said = np.column_stack([run.values for run in runs])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from keeping import write
-from ours import ALL_ON, NAME
+from ours import ALL_ON, NAME, SETTINGS, VARIANTS
 from results import Row
 from summary import ORDER, Summary, excesses, label, stress, targets, verdict
 
@@ -114,7 +114,7 @@ def rank_table(s: Summary) -> str:
 
 def bold(name: str) -> str:
     """Return ours in bold."""
-    return f"**{name}**" if name.startswith(NAME) else name
+    return f"**{name}**" if name.startswith((NAME, ALL_ON)) else name
 
 
 def page_text(s: Summary, to: str, drawn: list[str]) -> str:
@@ -297,34 +297,29 @@ def by_stream(s: Summary) -> str:
     """Return one line a stream: ours beside the best rivals."""
     rows = []
     for stream in sorted({key[0] for key in s.keys}):
-        keys = [key for key in s.keys if key[0] == stream and s.ours(key) is not None]
-        own = [s.ours(key) for key in keys]
-        ratios = [s.ratio(row) for row in own if row is not None]
-        if not ratios:
+        keys = [key for key in s.keys if key[0] == stream]
+        own = [row for key in keys if (row := s.ours(key)) is not None]
+        if not own:
             continue
-        units = [k for k in keys if k[1] != "mean"]
-        calibrated = [min(r["calibration"] for r in s.rivals(k, default=True)) for k in units]
-        rows.append(
-            [
-                stream,
-                str(len(keys)),
-                number(float(np.mean(ratios)), 4),
-                number(max(ratios), 4),
-                number(mean_of(s, units, "calibration"), 4),
-                number(mean_of(s, units, "perfect"), 4),
-                number(_mean(calibrated), 4),
-                number(mean_of(s, units, "label_calibration"), 4),
-                number(mean_of(s, units, "label_perfect"), 4),
-                number(mean_of(s, units, "worst500")),
-                number(mean_of(s, units, "overruled")),
-            ]
-        )
+        ratios = [s.ratio(row) for row in own]
+        units = [key for key in keys if key[1] != "mean"]
+        least = [min(r["calibration"] for r in s.rivals(k, default=True)) for k in units]
+        swaps = [row["label_swap"] / row["score"] for row in own if row["score"] > 0]
+        cells = [_mean(ratios), max(ratios)]
+        cells += [mean_of(s, units, name) for name in ("calibration", "perfect")]
+        cells += [_mean(least)]
+        cells += [mean_of(s, units, name) for name in ("label_calibration", "label_perfect")]
+        cells += [mean_of(s, units, "worst500"), mean_of(s, units, "swap"), _mean(swaps)]
+        cells += [mean_of(s, units, "overruled")]
+        rows.append([stream, str(len(keys)), *(number(cell, 4) for cell in cells)])
     head = ["stream", "tasks", "score / best", "worst", "calibration error", "perfect"]
-    head += ["best default's", "by label", "perfect by label", "worst 500", "overruled"]
+    head += ["best default's", "by label", "perfect by label", "worst 500", "swap", "swap by label"]
+    head += ["overruled"]
     return (
         f"## Stream by stream\n\n{table(head, rows)}\n*Best default's*: the smallest calibration error"
         " that any rival's default has, task by task. *By label*: in the drawn bins, which the guarantee"
-        " is about. *Overruled*: how often another bin was drawn than the one that was aimed at."
+        " is about; *swap by label*, what the best constant for each label would save. *Overruled*: how"
+        " often another bin was drawn than the one that was aimed at."
         " Calibration errors of means are in the units of the stream and left out.\n"
     )
 
@@ -389,27 +384,30 @@ def hostile(s: Summary, drawn: list[str], to: str) -> str:
 
 
 def parts_left_out(s: Summary) -> str:
-    """Return what each part does, by leaving it out."""
-    names = list(
-        dict.fromkeys(r["setting"] for key in s.keys for r in s.lines[key] if r["rival"] == NAME)
-    )
-    names.sort(key=lambda name: name != ALL_ON)
-    rows = []
-    for name in names:
-        line = [bold(name) if name == ALL_ON else name]
-        for kind in ORDER:
-            of_kind = [row for key in s.of(kind) if (row := s.ours(key, name)) is not None]
-            line.append(number(_mean([s.ratio(row) for row in of_kind]), 4))
-        own = [row for key in s.keys if key[1] != "mean" and (row := s.ours(key, name)) is not None]
-        measures = ("calibration", "label_calibration", "worst500", "overruled")
-        line += [number(_mean([row[measure] for row in own]), 4) for measure in measures]
-        rows.append(line)
-    head = ["what is on", *(f"{kind}: score / best" for kind in ORDER)]
-    head += ["calibration error", "by label", "worst 500", "overruled"]
-    return (
-        f"## What each part does\n\nThe calibrator with one part left out, means over all tasks"
-        f" (lower is better everywhere).\n\n{table(head, rows)}"
-    )
+    """Return what each part does, by leaving it out, and what other settings would do."""
+    here = {r["setting"] for key in s.keys for r in s.lines[key] if r["rival"] == NAME}
+    found = ""
+    for title, names in (
+        ("The calibrator with one part left out", VARIANTS),
+        ("Everything on, with other values than the defaults", {ALL_ON: {}} | SETTINGS),
+    ):
+        rows = [variant_row(s, name) for name in names if name in here]
+        head = ["what is on", *(f"{kind}: score / best" for kind in ORDER)]
+        head += ["calibration error", "by label", "worst 500", "overruled"]
+        if len(rows) > 1:
+            found += f"\n{title}; means over all tasks, lower is better.\n\n{table(head, rows)}"
+    return f"## What each part does\n{found}" if found else ""
+
+
+def variant_row(s: Summary, name: str) -> list[str]:
+    """Return the means of one setting of ours."""
+    line = [bold(name)]
+    for kind in ORDER:
+        of_kind = [row for key in s.of(kind) if (row := s.ours(key, name)) is not None]
+        line.append(number(_mean([s.ratio(row) for row in of_kind]), 4))
+    own = [row for key in s.keys if key[1] != "mean" and (row := s.ours(key, name)) is not None]
+    measures = ("calibration", "label_calibration", "worst500", "overruled")
+    return line + [number(_mean([row[measure] for row in own]), 4) for measure in measures]
 
 
 def times(s: Summary) -> str:

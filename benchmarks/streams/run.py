@@ -47,7 +47,7 @@ def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
         for name in packages.installed():
             key = f"rivals {path.stem} {name}"
             found.append(Piece(key, packages.measured, (path, rows, name), PACKAGES, size))
-        for name in ours.VARIANTS:
+        for name in (*ours.VARIANTS, *ours.SETTINGS):
             key = f"ours {path.stem} {name}"
             found.append(Piece(key, ours.variant, (path, rows, name), OURS, size))
     first = max(files, key=lambda path: path.stat().st_size)
