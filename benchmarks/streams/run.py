@@ -47,7 +47,7 @@ def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
         for name in packages.installed():
             key = f"rivals {path.stem} {name}"
             found.append(Piece(key, packages.measured, (path, rows, name), PACKAGES, size))
-        for name in (*ours.VARIANTS, *ours.SETTINGS):
+        for name in (*ours.VARIANTS, *(ours.SETTINGS if options.settings else ())):
             key = f"ours {path.stem} {name}"
             found.append(Piece(key, ours.variant, (path, rows, name), OURS, size))
     first = max(files, key=lambda path: path.stat().st_size)
@@ -95,6 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--plain", action="store_true", help="rivals without compiled twins")
     parser.add_argument("--no-hostile", action="store_true", help="without the outcome makers")
+    parser.add_argument("--settings", action="store_true", help="other values of the defaults too")
     parser.add_argument("--fresh", action="store_true", help="forget finished pieces")
     parser.add_argument("--publish", action="store_true", help="write into the repository")
     parser.add_argument("--to", type=Path, default=HERE / "work" / "page", help="for the page")
