@@ -121,6 +121,7 @@ def page_text(s: Summary, to: str, drawn: list[str]) -> str:
     """Return the whole page."""
     parts = (
         preface(s),
+        in_short(s),
         reached(s),
         methods(s),
         losses(s),
@@ -128,7 +129,7 @@ def page_text(s: Summary, to: str, drawn: list[str]) -> str:
         hostile(s, drawn, to),
         parts_left_out(s),
         times(s),
-        closing(s, to, drawn),
+        closing(to, drawn),
     )
     return "\n".join(part for part in parts if part)
 
@@ -180,6 +181,27 @@ def through(s: Summary) -> str:
         " original codes by tests. Left out: MAPIE (milliseconds a round; its adaptive rule is that of"
         " ACI), online-cp (fits a model of its own), aci-python (in no package index)."
     )
+
+
+def in_short(s: Summary) -> str:
+    """Return the result in a few sentences."""
+    keys = s.of("quantile", "interval")
+    ratio, calibration = s.means(keys, "ratio"), s.means(keys, "calibration")
+    if NAME not in ratio or len(ratio) < 2:
+        return ""
+    others = sorted((value, name) for name, value in ratio.items() if name != NAME)
+    near = sorted((value, name) for name, value in calibration.items() if name != NAME)
+    lost = [key for key in s.keys if (own := s.ours(key)) is not None and s.ratio(own) > 1.01]
+    streams = sorted({key[0] for key in lost})
+    text = (
+        f"On quantiles and intervals the calibrator's score is {ratio[NAME]:.3f} times that of the best rival in"
+        f" hindsight, on average; the best single rival ({others[0][1]}) is at {others[0][0]:.3f}."
+        f" Its calibration error is {calibration[NAME]:.4f}; the best rival's"
+        f" ({near[0][1]}) {near[0][0]:.4f}."
+    )
+    if lost:
+        text += f" It loses more than 1 % in {len(lost)} of {len(s.keys)} tasks, of {', '.join(streams)}."
+    return f"## In short\n\n{text}\n"
 
 
 def reached(s: Summary) -> str:
@@ -421,9 +443,8 @@ def times(s: Summary) -> str:
     )
 
 
-def closing(s: Summary, to: str, drawn: list[str]) -> str:
+def closing(to: str, drawn: list[str]) -> str:
     """Return how to run it again, and where the rest is."""
-    del s
     tables = ", ".join(f"[{name}]({to}/tables/{name}.md)" for name in (*METRICS, "ranks"))
     shown = "".join(
         f"\n![{what}]({to}/{name}.svg)\n"
@@ -433,9 +454,10 @@ def closing(s: Summary, to: str, drawn: list[str]) -> str:
         )
         if name in drawn
     )
+    sources = "" if to == "." else f" Where the streams come from: [SOURCES.md]({to}/SOURCES.md)."
     return f"""## Figures and tables
 {shown}
-A table a metric: {tables}.
+A table a metric: {tables}.{sources}
 
 ## Run it again
 

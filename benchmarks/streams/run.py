@@ -11,6 +11,7 @@ or with --publish into the repository: results.json and figures here, docs/bench
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import sys
@@ -24,6 +25,7 @@ import rivals
 from keeping import HERE, HOSTILE, OURS, PACKAGES, RIVALS, Piece, all_done, fingerprint, write
 from report import pages
 from results import reduced
+from scores import FIRST
 from streams import BadStream, files_of, read
 
 import trueup
@@ -78,10 +80,22 @@ def hostile_pieces(rows: int | None) -> list[Piece]:
     return found
 
 
+def refuse_short(files: list[Path], rows: int | None) -> None:
+    """Read every stream before anything is computed, and refuse what cannot be measured."""
+    for path in files:
+        stream = read(path, rows)
+        if len(stream) <= FIRST:
+            raise BadStream(f"{path.name} must have more than {FIRST} rows, got {len(stream)}.")
+        if not any(True for _ in stream.tasks()):
+            raise BadStream(
+                f"{path.name} must have a forecast prob, as all its outcomes are 0 or 1."
+            )
+
+
 def machine() -> str:
     """Return the class of machine, in words."""
     system = f"{platform.system()} on {platform.machine()}"
-    return f"{system}, Python {platform.python_version()}, two processes"
+    return f"{system}, {os.cpu_count()} processors, Python {platform.python_version()}"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -117,6 +131,7 @@ def main(arguments: list[str] | None = None) -> None:
             missing = set(names) - {path.stem for path in files}
             if missing:
                 raise BadStream(f"There is no stream {sorted(missing)[0]} in the folder.")
+        refuse_short(files, options.rows)
         found = pieces_of(files, options)
         results = reduced(all_done(found, options.work, options.processes))
     except BadStream as error:

@@ -156,6 +156,20 @@ def test_the_whole_of_it_on_a_tiny_folder(folder, tmp_path, capsys):
     assert f"{total} pieces, 0 to do" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"y": range(90)}, "few.csv must have more than 100 rows, got 90"),
+        ({"y": [0, 1] * 60}, "few.csv must have a forecast prob"),
+    ],
+)
+def test_a_stream_that_cannot_be_measured_gets_a_sentence_first(tmp_path, columns, sentence):
+    """Before anything is computed."""
+    table(tmp_path / "few.csv", columns)
+    with pytest.raises(SystemExit, match=sentence):
+        run.main([str(tmp_path), "--work", str(tmp_path / "work")])
+
+
 def test_a_stream_that_is_not_there_and_an_empty_folder_get_a_sentence(folder, tmp_path):
     """And nothing is computed."""
     with pytest.raises(SystemExit, match="There is no stream nobody in the folder"):
