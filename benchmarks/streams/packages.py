@@ -3,7 +3,7 @@
 They work on residuals like the others, in the order in which these become known. Left out, with the
 reason: MAPIE's TimeSeriesRegressor (milliseconds a round; its adaptive rule is ACI's), online-cp
 (its regressors fit a model of their own instead of taking a forecast, at a cost that grows with the
-rows), aci-python (in no package index).
+rows), aci-python (not found in the package index).
 """
 
 from collections.abc import Iterator

@@ -5,8 +5,10 @@ import json
 
 import numpy as np
 import pytest
+import report
 import run
 import scores
+import summary
 from streams import BadStream, Stream, Task, read
 
 ROWS = 240
@@ -168,6 +170,16 @@ def test_a_stream_that_cannot_be_measured_gets_a_sentence_first(tmp_path, column
     table(tmp_path / "few.csv", columns)
     with pytest.raises(SystemExit, match=sentence):
         run.main([str(tmp_path), "--work", str(tmp_path / "work")])
+
+
+def test_the_page_in_the_repository_is_what_the_results_say():
+    """Word for word; ./run streams --publish rewrites it."""
+    results = json.loads((run.HERE / "results.json").read_text())
+    text = report.page_text(
+        summary.Summary(results), "../benchmarks/streams", ["scores", "plane", "hostile"]
+    )
+
+    assert text == (run.ROOT / "docs" / "benchmarks.md").read_text()
 
 
 def test_a_stream_that_is_not_there_and_an_empty_folder_get_a_sentence(folder, tmp_path):
