@@ -1504,21 +1504,22 @@ def step(i, f, loss, seen, work):
 
 @compiled
 def play(
-    i, f, losses, first, starts, order, groups, nodes, left, right, points, slips, said, labels,
-    notes, seen, work, whole,
+    i, f, losses, outcomes, first, starts, order, groups, nodes, left, right, points, slips, said,
+    labels, notes, seen, work, whole,
 ):  # fmt: skip
     """Play rounds with given losses from number `first` on.
 
-    `losses` has a row each round; NaN as its outcome says that it is never known. Before round t is
-    forecast, the rounds `order[starts[t] : starts[t + 1]]` are settled. Shapes: `starts` (T + 2,),
-    `order` (at most T,), `groups` (T or 1, n), belief arrays (T, 1 or 0, n), `points` (T or 0,);
+    `losses` has a row each round, or one for all, into which `outcomes` (T,) are written; NaN says
+    that the outcome is never known. Before round t is forecast, the rounds
+    `order[starts[t] : starts[t + 1]]` are settled. Shapes: `starts` (T + 2,), `order` (at most T,),
+    `groups` (T or 1, n), belief arrays (T, 1 or 0, n), `points` (T or 0,);
     written to: `slips`, `said` (T,), `labels` (T, 2), `notes` (T, 2) with mode and lambda.
     Returns the number of the first round that was not opened: there was no room for it.
     """
-    rounds = losses.shape[0]
+    rounds = outcomes.size
     for number in range(first, rounds):
         for k in range(starts[number], starts[number + 1]):
-            answer(i, f, order[k], losses, slips, seen, work)
+            answer(i, f, order[k], losses, outcomes, slips, seen, work)
         at = number if groups.shape[0] > 1 else 0
         i[N_GROUPS] = groups.shape[1]
         for k in range(groups.shape[1]):
@@ -1536,25 +1537,33 @@ def play(
         notes[number, 0], notes[number, 1] = i[MODE], f[LAMBDA]
         soon = starts[number + 1]
         next_known = soon < starts[number + 2] and order[soon] == number
-        if next_known and not math.isnan(losses[number, OUTCOME]):
-            step(i, f, losses[number], seen, work)
+        if next_known and not math.isnan(outcomes[number]):
+            step(i, f, losses[put(losses, outcomes, number)], seen, work)
         else:
             slips[number] = open_round(i, f, work)
             weigh_open(i, f, slips[number], work)
     for k in range(starts[rounds], starts[rounds + 1]):
-        answer(i, f, order[k], losses, slips, seen, work)
+        answer(i, f, order[k], losses, outcomes, slips, seen, work)
     return rounds
 
 
 @compiled
-def answer(i, f, number, losses, slips, seen, work):
+def put(losses, outcomes, number):
+    """Write the outcome of a round into the row of its loss; return which row that is."""
+    at = number if losses.shape[0] > 1 else 0
+    losses[at, OUTCOME] = outcomes[number]
+    return at
+
+
+@compiled
+def answer(i, f, number, losses, outcomes, slips, seen, work):
     """Settle round `number` of a run, or abandon it where its outcome is missing."""
     if slips[number] < 0:
         return  # before the state was given more room
-    if math.isnan(losses[number, OUTCOME]):
+    if math.isnan(outcomes[number]):
         abandon(i, f, slips[number], work)
     else:
-        learn(i, f, slips[number], losses[number], seen, work)
+        learn(i, f, slips[number], losses[put(losses, outcomes, number)], seen, work)
     slips[number] = -1
 
 
