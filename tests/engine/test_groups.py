@@ -225,7 +225,7 @@ def test_wealth_never_grows_when_whole_mixtures_learn_in_groups():
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_rounds_of_many_groups_go_on_from_a_working_set(schedule):
     """Three of twenty groups a round: few new pairs are asked for, and no gain is left."""
-    rounds, rng = 10_000, np.random.default_rng(8)
+    rounds, rng = 30_000, np.random.default_rng(8)
     groups = np.column_stack(
         [np.zeros(rounds, np.int64), rng.integers(1, 8, rounds), rng.integers(8, 20, rounds)]
     )
@@ -234,7 +234,7 @@ def test_rounds_of_many_groups_go_on_from_a_working_set(schedule):
     engine.play(np.clip(level + rng.normal(0, 0.1, rounds), 0.0, 1.0), Mean(), groups=groups)
     info = engine.info()
 
-    assert info.added <= 0.05 * rounds  # with six pairs remembered it is more than one a round
+    assert info.added <= 0.05 * rounds  # with six pairs remembered 0.5 to 1.2 a round
     assert info.stalled == 0
     assert info.gains <= ROUNDING
 
