@@ -2000,7 +2000,8 @@ def tell(i, f, z, loss, first, anchor, said, y, memo, seen, work):
     """Teach a stream the outcome of an open forecast. `said` is in the user's units."""
     loss[OUTCOME] = to_unit(z, y)
     if z[BOUNDED] == 0.0 and z[RANGED] == 1.0 and loss[KIND] == POINTED:
-        loss[OUTCOME] = (y - z[LOW]) / z[WIDTH]  # beyond the range too: no claim can tell
+        x = (y - z[LOW]) / z[WIDTH]  # beyond the range too: no claim can tell, nor how far
+        loss[OUTCOME] = min(max(x, -8.0), 9.0)
     if first >= 0:
         learn(i, f, first, loss, seen, work)
     if (y < z[LOW] or y > z[LOW] + z[WIDTH]) and z[BOUNDED] == 1.0:
