@@ -264,7 +264,8 @@ class Calibrator:
         with self._lock:
             number = self._which(forecast)
             share = self._share(weight)
-            missing = is_missing(outcome)
+            plain_float = type(outcome) is float
+            missing = math.isnan(outcome) if plain_float else is_missing(outcome)  # type: ignore[arg-type]
             if loss is None and missing:
                 self._close(number, None)
                 return
@@ -438,12 +439,18 @@ class Calibrator:
 
         if isinstance(self.wanted, Probability):
             values = [min(max(value, 0.0), 1.0) for value in values]
+        if len(parts) == 1 and self._transform is None:  # the same, without detours
+            part = parts[0]
+            return Forecast(
+                self._issued, shaped(self.wanted, values), part.label, part.scale, part.support,
+                part.probabilities, raw, part.overruled, part.guarded,
+            )  # fmt: skip
         return Forecast(
             self._issued,
             shaped(self.wanted, [back(value) for value in values]),
-            each([back(part.label) for part in parts]),
+            each([self._shown(part.label) for part in parts]),
             each([part.scale for part in parts]),
-            each([tuple(back(b) for b in part.support) for part in parts]),
+            each([tuple([self._shown(b) for b in part.support]) for part in parts]),
             each([part.probabilities for part in parts]),
             raw,
             any(part.overruled for part in parts),
@@ -514,6 +521,8 @@ class Calibrator:
 
     def _named(self, groups: Iterable[Hashable]) -> dict[Hashable, int]:
         """Return the groups of a round with their numbers: 0 is all rounds, always."""
+        if isinstance(groups, tuple) and not groups:
+            return {None: 0}
         if isinstance(groups, str | bytes):
             raise check.refuse("groups", "a collection of names", groups)
         try:
@@ -532,6 +541,8 @@ class Calibrator:
 
 
 def _is_number(forecast: Any) -> bool:
+    if type(forecast) is float:
+        return True
     if isinstance(forecast, bool | np.ma.MaskedArray):
         return False
     zero_dimensional = isinstance(forecast, np.ndarray) and forecast.ndim == 0
