@@ -44,7 +44,7 @@ MAKING = {
     "falling bounds": (made(bounds=(1, 0)), "bounds must be increasing"),
     "NaN as a bound": (made(bounds=(0, math.nan)), "high bound must be finite, got nan"),
     "an infinite bound": (made(bounds=(0, math.inf)), "high bound must be finite, got inf"),
-    "bounds too far apart": (made(bounds=(-1e308, 1e308)), "must be finite, got inf"),
+    "bounds too far apart": (made(bounds=(-1e308, 1e308)), "low bound must be at most"),
     "bounds of a chance": (
         lambda: Calibrator(tu.Probability(), bounds=(0, 500)),
         "bounds must be left out",

@@ -543,10 +543,9 @@ class Calibrator:
 def _is_number(forecast: Any) -> bool:
     if type(forecast) is float:
         return True
-    if isinstance(forecast, bool | np.ma.MaskedArray):
-        return False
-    zero_dimensional = isinstance(forecast, np.ndarray) and forecast.ndim == 0
-    return zero_dimensional or isinstance(forecast, int | float | np.number | Real | Decimal)
+    return isinstance(forecast, int | float | np.number | Real | Decimal) and not isinstance(
+        forecast, bool
+    )
 
 
 def _first(label: Any) -> float:
