@@ -195,7 +195,6 @@ ARRAYS = {
     "a number as groups": (run(Y, M, groups=5), "groups must be"),
     "text as groups": (run(Y, M, groups="ab"), "groups must be a collection of names, got 'a'"),
     "text a round": (run(Y, M, groups=["a", "b"]), "groups must be a collection of names"),
-    "uneven groups": (run(Y, M, groups=[["a"], []]), "the same number of names in every round"),
     "too many groups": (run(Y, M, groups=[["a"], ["b"]], max_groups=1), "max_groups=1"),
     "a wrong setting": (run(Y, M, window=3), "window must be at least 8"),
 }

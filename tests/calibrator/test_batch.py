@@ -160,6 +160,21 @@ def test_groups_are_those_of_one_by_one():
     assert [report[name][0] for name in report] == [199, 99, 100]
 
 
+@pytest.mark.parametrize("wanted", [tu.Median(), tu.Interval(0.8)], ids=repr)
+def test_rounds_may_be_in_different_numbers_of_groups(wanted):
+    """A holiday is one on some days alone; the same as one by one, bit for bit."""
+    groups = [("all", "holiday", t % 3)[: 1 + t % 3] if t % 5 else () for t in range(200)]
+    run = tu.calibrate(OUTCOMES, wanted, groups=groups)
+    calibrator, said = by_hand(OUTCOMES, wanted, groups=groups)
+
+    assert run.values.ravel().tolist() == [x for f in said for x in flat(f.value)]
+    assert run.calibrator.to_bytes() == calibrator.to_bytes()
+    cost = tu.Decision(lambda stock, demand: abs(stock - demand))
+    run = tu.calibrate(OUTCOMES[:40], cost, groups=groups[:40], bounds=(-9, 9))
+    calibrator, _ = by_hand(OUTCOMES[:40], cost, groups=groups[:40], bounds=(-9, 9))
+    assert run.calibrator.group_report() == calibrator.group_report()
+
+
 def test_an_empty_array_and_a_single_round():
     """Nothing in, nothing out."""
     assert tu.calibrate([], tu.Median()).forecasts == []

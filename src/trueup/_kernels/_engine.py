@@ -2060,9 +2060,11 @@ def stream(
                 seen, work,
             )  # fmt: skip
         at = number if groups.shape[0] > 1 else 0
-        i[N_GROUPS] = groups.shape[1]
+        i[N_GROUPS] = 0
         for k in range(groups.shape[1]):
-            i[AT_NOW + k] = groups[at, k]
+            if groups[at, k] >= 0:  # else the row is shorter
+                i[AT_NOW + i[N_GROUPS]] = groups[at, k]
+                i[N_GROUPS] += 1
         if z[RANGED] == 0.0:
             memo = memos[borrow(places, rounds, number)]
             memo[:] = 0.0
