@@ -1,5 +1,8 @@
 """The words under the figures."""
 
+from typing import Any
+
+from trueup.report._numbers import percent
 from trueup.report._summary import Summary
 
 
@@ -49,6 +52,15 @@ def regret(summary: Summary) -> str:
             " value of small games, to orient by."
         )
     return text
+
+
+def evidence(audit: Any) -> str:
+    """Say what the bettors' wealth means."""
+    return (
+        "What those who bet against the model have made of 1, and those of them who began later."
+        " If the model is calibrated, all together ever reach the dashed line,"
+        f" {1 / audit.alpha:.4g} to 1, with probability {percent(audit.alpha)} at most."
+    )
 
 
 def bins(summary: Summary) -> str:

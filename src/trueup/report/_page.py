@@ -139,7 +139,7 @@ def figures_of(summary: Summary, audit: Any) -> list[Figure]:
             Figure(
                 "evidence",
                 "Evidence against the model",
-                str(audit.verdict),
+                captions.evidence(audit),
                 [("", charts.evidence(audit))],
             )
         )

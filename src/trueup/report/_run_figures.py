@@ -28,6 +28,7 @@ from trueup.report._numbers import plain
 from trueup.report._summary import Stretch, Summary, number_of
 
 REGRET, CERTIFICATE, BOUND, SMALL_GAMES = "swap regret", "certificate", "bound", "0.55 √t"
+ALL_ROUNDS, RESTARTED = "all rounds", "started later"
 PAUSE = 10  # a step in time that is so many times the usual one breaks the lines
 LINES = {REGRET: COLOURS[ISSUED], CERTIFICATE: PURPLE, BOUND: GREY, SMALL_GAMES: GREEN}
 
@@ -208,24 +209,26 @@ def evidence(audit: Any) -> Any:
     A pale band shows the extremes between two points; the dashed line is the evidence that a
     calibrated forecaster reaches with probability `audit.alpha` at most, ever.
     """
-    alt, curves = load(), [("all rounds", audit.curve), ("restarted", audit.restarted_curve)]
+    alt, curves = load(), [(RESTARTED, audit.restarted_curve), (ALL_ROUNDS, audit.curve)]
     rows = []
     for name, curve in curves:
         columns = {part: np.asarray(getattr(curve, part), dtype=float) for part in curve._fields}
         rows += records(line=[name] * columns["rows"].size, **columns)
-    colours = alt.Scale(domain=[name for name, _ in curves], range=[COLOURS[ISSUED], PURPLE])
+    colours = alt.Scale(domain=[ALL_ROUNDS, RESTARTED], range=[COLOURS[ISSUED], PURPLE])
+    dashes = alt.Scale(domain=[ALL_ROUNDS, RESTARTED], range=[[1, 0], [5, 3]])
     axis = alt.Axis(labelExpr="datum.value == 0 ? '1' : '10^' + datum.value", tickMinStep=1)
-    x = alt.X("rows:Q", title="rounds", scale=alt.Scale(nice=False), axis=alt.Axis(format="~s"))
+    x = alt.X("rows:Q", title="rounds", scale=alt.Scale(nice=False), axis=alt.Axis(format=",d"))
     base = alt.Chart().encode(x=x, color=alt.Color("line:N", scale=colours))
     y = alt.Y("lowest:Q", title="evidence", axis=axis)
     band = base.mark_area(opacity=0.25).encode(y=y, y2="highest:Q")
-    line = base.mark_line(strokeWidth=1.6).encode(y="last:Q").add_params(zoom("x", "y"))
+    line = base.mark_line(strokeWidth=1.6).add_params(zoom("x", "y"))
+    line = line.encode(y="last:Q", strokeDash=alt.StrokeDash("line:N", scale=dashes))
     level = table([{"level": -math.log10(audit.alpha)}])
     needed = alt.Chart(level).mark_rule(strokeDash=[4, 4], color=GREY).encode(y="level:Q")
     tips = [
         alt.Tooltip("rows:Q", title="rounds", format=","),
         alt.Tooltip("last:Q", title="log10 of evidence", format=".2f"),
     ]
-    pointer = alt.Chart().transform_filter("datum.line === 'all rounds'").encode(x=x)
+    pointer = alt.Chart().transform_filter(f"datum.line === '{ALL_ROUNDS}'").encode(x=x)
     layers = [band, line, needed, under_pointer(pointer, tips)]
     return finish(alt.layer(*layers, data=table(rows)), 260)
