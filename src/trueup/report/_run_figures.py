@@ -24,11 +24,14 @@ from trueup.report._altair import (
     zoom,
 )
 from trueup.report._axes import log_axis, places, scale_of, ticks_of, time_axis
+from trueup.report._labels import Visits
 from trueup.report._numbers import plain
 from trueup.report._summary import Stretch, Summary, number_of
 
 REGRET, CERTIFICATE, BOUND, SMALL_GAMES = "swap regret", "certificate", "bound", "0.55 √t"
 ALL_ROUNDS, RESTARTED = "all rounds", "started later"
+MOST_LEVELS = 5  # lines of numbers over time
+MOST_BINS = 3_000  # in the maps of all numbers together
 PAUSE = 10  # a step in time that is so many times the usual one breaks the lines
 LINES = {REGRET: COLOURS[ISSUED], CERTIFICATE: PURPLE, BOUND: GREY, SMALL_GAMES: GREEN}
 
@@ -75,8 +78,19 @@ def _parts(summary: Summary) -> list[tuple[str, str, Stretch]]:
     """Return what is drawn over time: its kind, its field, its numbers."""
     series = summary.series
     parts = [(OUTCOME, "outcome", series.outcome)]
-    parts += [(MODEL, f"model{k}", part) for k, part in enumerate(series.raw)]
-    return parts + [(ISSUED, f"issued{k}", part) for k, part in enumerate(series.issued)]
+    for kind, stretches in ((MODEL, series.raw), (ISSUED, series.issued)):
+        chosen = levels_shown(len(stretches))
+        parts += [(kind, f"{kind}{k}", stretches[k]) for k in chosen]
+    return parts
+
+
+def levels_shown(count: int) -> list[int]:
+    """Return which of several numbers are drawn over time: all, or a few from end to end.
+
+    >>> levels_shown(3), levels_shown(23)
+    ([0, 1, 2], [0, 6, 11, 16, 22])
+    """
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST_LEVELS)).tolist()})
 
 
 def _wide(summary: Summary, parts: list[tuple[str, str, Stretch]]) -> Any:
@@ -103,7 +117,7 @@ def _tips(series: Any, parts: list[tuple[str, str, Stretch]]) -> list[Any]:
     tips = [alt.Tooltip("start:Q", title="from round" if wide else "round", format=",")]
     several = len(series.issued) > 1
     for kind, field, _ in parts:
-        name = f"{kind} {int(field[-1]) + 1}" if several and field[-1].isdigit() else kind
+        name = f"{kind} {int(field[len(kind) :]) + 1}" if several and kind != OUTCOME else kind
         tips.append(alt.Tooltip(f"{field}:Q", title=name, format=",.5~g"))
         if wide and kind == OUTCOME:
             tips += [
@@ -160,11 +174,14 @@ def _rows(line: str, rounds: FloatArray, values: FloatArray) -> list[dict[str, A
 
 
 def bins(summary: Summary, number: int = 0) -> Any:
-    """Return the bins that were drawn, by place and scale: visits as shade, wealth as circles."""
+    """Return the bins that were drawn, by place and scale: visits as shade, wealth as circles.
+
+    If there are more than 3,000, those that were drawn most.
+    """
     one = number_of(summary, number)
     if one.visits is None:
         raise InvalidArgument("There is no map of bins: no labels were given.")
-    alt, visits = load(), one.visits
+    alt, visits = load(), _most_drawn(one.visits, MOST_BINS // len(summary.numbers))
     known = visits.wealth is not None
     wealth = visits.wealth if known else np.full(visits.rounds.size, math.nan)
     names = [plain(scale) for scale in visits.scales.tolist()]
@@ -201,6 +218,13 @@ def bins(summary: Summary, number: int = 0) -> Any:
         circles = base.mark_circle(color=COLOURS[MODEL], opacity=0.95)
         layers.append(circles.encode(x="label:Q", size=size))
     return finish(alt.layer(*layers, data=table(rows)), max(110, 32 * len(order)))
+
+
+def _most_drawn(visits: Visits, most: int) -> Visits:
+    """Return the bins that were drawn most often, in the order of first draws."""
+    chosen = np.sort(np.argsort(-visits.rounds, kind="stable")[:most])
+    wealth = None if visits.wealth is None else visits.wealth[chosen]
+    return Visits(visits.labels[chosen], visits.scales[chosen], visits.rounds[chosen], wealth)
 
 
 def evidence(audit: Any) -> Any:
