@@ -23,9 +23,13 @@ PROBE = """
 addEventListener("load", () => setTimeout(() => {
   const charts = [...document.querySelectorAll(".chart")];
   const drawn = charts.filter((c) => c.querySelector("svg.marks path"));
+  const side = (e) => e.getBoundingClientRect();
   const cut = charts.filter((c) => {
     const svg = c.querySelector("svg");
-    return svg && svg.getBoundingClientRect().right > c.getBoundingClientRect().right + 1;
+    const words = svg ? [...svg.querySelectorAll("text")] : [];
+    return svg && (side(svg).right > side(c).right + 1
+      || words.some((t) => side(t).right > side(svg).right + 1)
+      || words.some((t) => side(t).left < side(svg).left - 1));
   });
   const label = document.querySelector(".chart svg text");
   parent.postMessage(JSON.stringify({

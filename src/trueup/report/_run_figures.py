@@ -183,7 +183,7 @@ def bins(summary: Summary, number: int = 0) -> Any:
         raise InvalidArgument("There is no map of bins: no labels were given.")
     alt, visits = load(), _most_drawn(one.visits, MOST_BINS // len(summary.numbers))
     known = visits.wealth is not None
-    wealth = visits.wealth if known else np.full(visits.rounds.size, math.nan)
+    wealth = np.full(visits.rounds.size, math.nan) if visits.wealth is None else visits.wealth
     names = [plain(scale) for scale in visits.scales.tolist()]
     rows = records(
         label=visits.labels,
@@ -201,11 +201,12 @@ def bins(summary: Summary, number: int = 0) -> Any:
     ]
     tips += [alt.Tooltip("wealth:Q", title="wealth against it", format=".3~g")] if known else []
     base = alt.Chart().encode(y=alt.Y("scale:O", sort=order, title="scale"), tooltip=tips)
+    shades = sorted({1.0, _rounded_down(float(visits.rounds.max(initial=1.0)))})
     drawn = alt.Opacity(
         "rounds:Q",
         scale=alt.Scale(type="log", range=[0.12, 0.95]),
         legend=alt.Legend(
-            title="drawn", format="~s", tickCount=3, symbolType="square",
+            title="drawn", format=",d", values=shades, symbolType="square",
             symbolFillColor=COLOURS[ISSUED],
         ),
     )  # fmt: skip
@@ -213,11 +214,22 @@ def bins(summary: Summary, number: int = 0) -> Any:
     bars = base.mark_rect(color=COLOURS[ISSUED], stroke=GREY, strokeWidth=0.4)
     layers = [bars.encode(x=start, x2="end:Q", opacity=drawn).add_params(zoom("x"))]
     if known:
-        legend = alt.Legend(title="wealth", tickCount=3, format="~g")
+        largest = _rounded_down(float(wealth.max(initial=0.0)))
+        legend = alt.Legend(title="wealth", values=[largest], format=".1~g")
         size = alt.Size("wealth:Q", scale=alt.Scale(range=[0, 160]), legend=legend)
         circles = base.mark_circle(color=COLOURS[MODEL], opacity=0.95)
         layers.append(circles.encode(x="label:Q", size=size))
     return finish(alt.layer(*layers, data=table(rows)), max(110, 32 * len(order)))
+
+
+def _rounded_down(value: float) -> float:
+    """Return the largest number of one digit that is not above a number, for a legend.
+
+    >>> _rounded_down(38_000.0), _rounded_down(0.0)
+    (30000.0, 0.0)
+    """
+    step = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    return step * math.floor(value / step)
 
 
 def _most_drawn(visits: Visits, most: int) -> Visits:
