@@ -1,0 +1,166 @@
+"""Rounds as they are given, checked: numbers, what is missing, when outcomes were known, names."""
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup import _validation as check
+from trueup._kernels import _audit as kernels
+from trueup.auditor._claims import Audited, Bounds, refuse_outside
+from trueup.calibrator._batch import as_floats
+from trueup.errors import InvalidArgument
+from trueup.protocols import FloatArray, IntArray
+
+MOST_GROUPS = 10_000
+MOST_KEYS = 1_000_000  # shared outcomes that are remembered
+
+
+class Rounds(NamedTuple):
+    """Rounds that count."""
+
+    number: IntArray  # of each, all rounds counted
+    outcomes: FloatArray
+    forecasts: FloatArray  # (T, numbers)
+    known: IntArray
+    fresh: Any  # bool: all earlier outcomes are known
+    groups: IntArray  # (T, names)
+
+    def part(self, start: int, stop: int) -> "Rounds":
+        """Return some of them."""
+        return Rounds(*(column[start:stop] for column in self))
+
+
+class Keys(NamedTuple):
+    """Shared outcomes so far: when each was known (-1: with the next), the last, and troubles."""
+
+    known: dict[Hashable, int]
+    last: Hashable
+    returned: int  # rounds whose outcome was known before
+    unchecked: bool  # too many to remember
+
+
+def forecasts_of(forecasts: Any, numbers: int) -> FloatArray:
+    """Return forecasts as (T, numbers): a column each, or rows of numbers."""
+    if numbers == 1 and np.ndim(forecasts) < 2:
+        return as_floats("forecasts", forecasts)[:, None]
+    if isinstance(forecasts, tuple):
+        columns = [as_floats("forecasts", column) for column in forecasts]
+        check.same_length("columns of forecasts", *columns)
+        values = np.column_stack(columns)
+    else:
+        raw = forecasts.to_numpy() if hasattr(forecasts, "to_numpy") else forecasts
+        values = check.numbers("forecasts", raw)
+    if values.ndim != 2 or values.shape[1] != numbers:
+        raise check.refuse("forecasts", f"of {numbers} columns", values.shape)
+    if np.isinf(values).any():
+        raise InvalidArgument("forecasts must be finite or NaN, got an infinite one.")
+    return values
+
+
+def known_of(known_at: Any, first: int, rounds: int) -> IntArray:
+    """Return when outcomes are known, as numbers of rounds."""
+    raw = known_at.to_numpy() if hasattr(known_at, "to_numpy") else np.asarray(known_at)
+    if raw.dtype.kind not in "iu" or raw.shape != (rounds,):
+        raise InvalidArgument(f"known_at must be {rounds} whole numbers, got {raw!r:.60}.")
+    known = raw.astype(np.int64)
+    early = np.flatnonzero(known <= first + np.arange(rounds))
+    if early.size:
+        raise InvalidArgument(
+            f"known_at must be after its own round, got {known[early[0]]} at index {early[0]},"
+            f" which is round {first + early[0]}."
+        )
+    return known
+
+
+def listed(name: str, given: Any, rounds: int) -> list[Any]:
+    """Return a column of names as a list."""
+    if isinstance(given, str | bytes):
+        raise check.refuse(name, "a sequence of names", given)
+    values = given.tolist() if hasattr(given, "tolist") else list(given)
+    if len(values) != rounds:
+        raise check.refuse(name, f"of length {rounds}", len(values))
+    return [None if value != value else value for value in values]  # NaN is no name  # noqa: PLR0124
+
+
+def groups_of(
+    names: dict[Hashable, int], rows: list[Any]
+) -> tuple[IntArray, dict[Hashable, int]]:
+    """Return the numbers of the groups of each round, and the new names.
+
+    >>> groups_of({"a": 0}, ["b", ("a", "b"), None])[0].tolist()
+    [[1, -1], [0, 1], [-1, -1]]
+    """
+    several = any(isinstance(row, tuple | list) for row in rows)
+    wide = [row if isinstance(row, tuple | list) else (row,) for row in rows] if several else rows
+    new: dict[Hashable, int] = {}
+
+    def number(name: Hashable) -> int:
+        if name is None:
+            return -1
+        found = names.get(name, -1)
+        return found if found >= 0 else new.setdefault(name, len(names) + len(new))
+
+    try:
+        if several:
+            width = max(map(len, wide))
+            table = [[number(x) for x in dict.fromkeys(row)] for row in wide]
+            numbers = [row + [-1] * (width - len(row)) for row in table]
+        else:
+            numbers = [[number(name)] for name in wide]
+    except TypeError:
+        raise InvalidArgument("groups must be names that can be hashed, or tuples of them.") from None
+    if len(names) + len(new) > MOST_GROUPS:
+        raise check.refuse("groups", f"at most {MOST_GROUPS} different ones", len(names) + len(new))
+    return np.array(numbers, dtype=np.int64).reshape(len(rows), -1), new
+
+
+def keys_of(
+    keys: Keys, rows: list[Any], number: IntArray, known: IntArray | None, counts: Any
+) -> tuple[Any, Keys, dict[Hashable, int]]:
+    """Return where another outcome begins, and the shared outcomes after these rounds.
+
+    `known` is None where an outcome is taken as known when rounds of another one come.
+    """
+    fresh = np.ones(len(rows), dtype=bool)
+    last, returned = keys.last, keys.returned
+    new: dict[Hashable, int] = {}
+    for t in np.flatnonzero(counts).tolist():
+        key = rows[t]
+        if key is not None and key == last:
+            fresh[t] = False
+        elif key is not None:
+            before = keys.known.get(key, new.get(key))
+            if before is None:
+                new[key] = -1 if known is None else int(known[t])
+            elif known is None:
+                returned += 1
+        last = key
+        if known is not None and key is not None:
+            seen = keys.known.get(key, new.get(key))
+            returned += seen is not None and int(number[t]) >= seen
+    unchecked = keys.unchecked or len(keys.known) + len(new) > MOST_KEYS
+    if unchecked:
+        new = {}
+    return fresh, Keys(keys.known, last, returned, unchecked), new
+
+
+def checked(
+    wanted: Audited, bounds: Bounds | None, numbers: int, outcomes: Any, forecasts: Any
+) -> tuple[FloatArray, FloatArray, Any]:
+    """Return outcomes, forecasts and which rounds count."""
+    seen, said = as_floats("outcomes", outcomes), forecasts_of(forecasts, numbers)
+    check.same_length("outcomes and forecasts", seen, said)
+    refuse_outside(wanted, bounds, seen, said)
+    return seen, said, ~(np.isnan(seen) | np.isnan(said).any(axis=1))
+
+
+def times(
+    known: IntArray | None, fresh: Any, number: IntArray, *, shared: bool
+) -> tuple[IntArray, Any]:
+    """Return when each outcome is known, and before which rounds all earlier ones are."""
+    if known is not None:
+        return known, np.zeros(number.size, dtype=bool)
+    if shared:
+        return np.full(number.size, kernels.NEVER), fresh
+    return number + 1, np.zeros(number.size, dtype=bool)
