@@ -8,10 +8,10 @@ and what it stakes is multiplied by
 
 as if the odds were exp(theta_j) times what the forecast says. Its mean is at most 1.
 
-**Blocks.** A bettor's stakes are fixed while outcomes are open. Rounds go to one of two classes; the
-open rounds of a class are its block, and a class takes new ones only after all of its block are
-known. Of a block a bettor plays at most N rounds, N known before, each with a share 1 / N of its
-wealth: the factor of the block is 1 + sum (f - 1) / N. Where each outcome is known before the next
+**Blocks.** A bettor's wealth is fixed while outcomes are open. Rounds go to one of two classes;
+the open rounds of a class are its block, and its next block begins only after all of it is known.
+Of a block a bettor plays at most N rounds, N fixed before, each with a share 1 / N of its wealth:
+the factor of the block is 1 + sum (f - 1) / N. Where each outcome is known before the next
 forecast, a block is one round, N = 1, and the second class is never used.
 
 **Accounts.** Each bettor has two: one that plays from the start (mass 1), and one whose mass wakes
@@ -56,7 +56,7 @@ class State(NamedTuple):
     wealth: np.ndarray  # (x, accounts, c, 2, rates)
     power: np.ndarray  # (x, accounts, c, 2)
     block: np.ndarray  # (x, c, 2, rates): sum of (f - 1) / N over the open block
-    count: np.ndarray  # (x, c): rounds of the open block that were played
+    entered: np.ndarray  # (x, c): rounds of the open block so far
     most: np.ndarray  # (x, c): a recent largest block
     visits: np.ndarray  # (x, c): blocks so far
     touched: np.ndarray  # (x, c): the cells of the open block
@@ -182,9 +182,9 @@ def settle(state, x, now):
         for d in range(2):
             settle_account(state, x, 0, c, d, 0.0)
             settle_account(state, x, 1, c, d, woken)
-        state.most[x, c] = max(float(state.count[x, c]), FORGETS * state.most[x, c])
+        state.most[x, c] = max(float(state.entered[x, c]), FORGETS * state.most[x, c])
         set_leaf(state, x, c)
-        state.count[x, c] = 0
+        state.entered[x, c] = 0
         state.block[x, c] = 0.0
     rescale(state, x)
     head[OPEN] = 0
@@ -212,11 +212,11 @@ def stake(state, x, c, factors, z, m, flipped, said, seen):
     sums[M_LOW] += m[first]
     sums[Z_HIGH] += z[1 - first]
     sums[M_HIGH] += m[1 - first]
-    played = state.count[x, c]
+    played = state.entered[x, c]
     if played == 0:
         state.touched[x, state.head[x, TOUCHED]] = c
         state.head[x, TOUCHED] += 1
-    state.count[x, c] = played + 1  # also what is beyond N: the next N is at least that
+    state.entered[x, c] = played + 1  # also what is beyond N: the next N is at least that
     most = math.ceil(state.most[x, c])
     if played < most:
         share = 1.0 / most
@@ -249,7 +249,7 @@ def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh
     rates (rates,): k; low, high (T, 2): z and m of the two directions; region (T,): the eighth of
     the forecasts, or -1; groups (T, n): numbers from 0, or -1; rows, known (T,): a round's number
     and the one before which its outcome is known; fresh (T,): all earlier outcomes are known;
-    out (T, x, 3): logs of the wealth of a class before the round, in all, from the start, restarted.
+    out (T, x, 3): logs of the wealth of a class before the round: all, from the start, restarted.
     """
     factors = np.empty((2, N_RATES))
     z, m = np.empty(2), np.empty(2)

@@ -19,7 +19,16 @@ from trueup.auditor._claims import Audited, bets, bounds_of, parts_of
 from trueup.auditor._curve import Track
 from trueup.auditor._reading import LOG10, break_of, evidence_of
 from trueup.auditor._result import Audit
-from trueup.auditor._rounds import Keys, Rounds, checked, groups_of, keys_of, known_of, listed, times
+from trueup.auditor._rounds import (
+    Keys,
+    Rounds,
+    checked,
+    groups_of,
+    keys_of,
+    known_of,
+    listed,
+    times,
+)
 from trueup.auditor._sample import Sample
 from trueup.auditor._saving import saving
 from trueup.auditor._state import copied, fresh_state, grown
@@ -106,10 +115,10 @@ class Auditor:
         )
         number = self._given + np.arange(seen.size)
         known = None if known_at is None else known_of(known_at, self._given, seen.size)
-        table, names = np.empty((seen.size, 0), dtype=np.int64), {}
+        table, names = np.empty((seen.size, 0), dtype=np.int64), dict[Hashable, int]()
         if groups is not None:
             table, names = groups_of(self._names, listed("groups", groups, seen.size))
-        fresh, keys, new = np.ones(seen.size, dtype=bool), self._keys, {}
+        fresh, keys, new = np.ones(seen.size, dtype=bool), self._keys, dict[Hashable, int]()
         if same_outcome is not None:
             rows = listed("same_outcome", same_outcome, seen.size)
             fresh, keys, new = keys_of(keys, rows, number, known, counts)
@@ -121,8 +130,7 @@ class Auditor:
         self._keys.known.update(new)
         self._states = [grown(state, len(self._names)) for state in self._states]
         known, fresh = times(known, fresh, number, shared=options[2])
-        everything = Rounds(number, seen, said, known, fresh, table)
-        self._play_all(Rounds(*(column[counts] for column in everything)))
+        self._play_all(Rounds(number, seen, said, known, fresh, table).only(counts))
 
     def _play_all(self, rounds: Rounds) -> None:
         """Bet on rounds, in pieces that end where regions are cut anew."""

@@ -7,10 +7,10 @@ right. "Low" bets that the forecast is too low, "high" that it is too high.
 |---|---|---|
 | quantile of level q | 1[y > p], 1 - q | 1[y < p], q |
 | mean on [a, b] | u = (y - a) / (b - a), s = (p - a) / (b - a) | 1 - u, 1 - s |
-| expectile of level q on [a, b] | (v + (1 - q) s) / c, (1 - q) s / c | (q (1 - s) - v) / c, q (1 - s) / c |
+| expectile of level q on [a, b] | v + n, n | 1 - v - n, 1 - n |
 
-with v = q (u - s)+ - (1 - q) (s - u)+ and c = q (1 - s) + (1 - q) s. An outcome that is exactly the
-quantile wins for neither, so ties are never evidence.
+with v = (q (u - s)+ - (1 - q) (s - u)+) / c, n = (1 - q) s / c and c = q (1 - s) + (1 - q) s. An
+outcome that is exactly the quantile wins for neither, so ties are never evidence.
 """
 
 from typing import Any
@@ -104,10 +104,9 @@ def bets(
     if isinstance(part, Mean):
         return _pair(u, s), _pair(1 - u, 1 - s)
     q = part.level
-    v = np.where(u > s, q, 1 - q) * (u - s)
-    most = q * (1 - s) + (1 - q) * s
-    below, above = (1 - q) * s / most, q * (1 - s) / most
-    return _pair(v / most + below, below), _pair(above - v / most, above)
+    c = q * (1 - s) + (1 - q) * s
+    v, n = np.where(u > s, q, 1 - q) * (u - s) / c, (1 - q) * s / c
+    return _pair(v + n, n), _pair(1 - v - n, 1 - n)
 
 
 def _pair(z: Any, m: Any) -> FloatArray:

@@ -66,7 +66,7 @@ def _compared(part: Part, c: int, direction: int, sums: FloatArray) -> tuple[flo
 
 def _name(c: int, cuts: FloatArray, names: Sequence[Hashable]) -> str:
     if c == kernels.ALL:
-        return "all rounds"
+        return "all rows"
     if c == kernels.SPREAD:
         return "spread of the forecasts"
     if c >= kernels.GROUPS:

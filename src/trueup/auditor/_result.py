@@ -1,6 +1,6 @@
 """What an audit found: plain data, and the sentence that says it."""
 
-import math
+import builtins
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -8,8 +8,6 @@ import numpy as np
 
 from trueup.auditor._curve import Curve
 from trueup.auditor._saving import Saving
-
-LARGEST = 300.0  # powers of 10 that are still written as numbers
 
 
 class Evidence(NamedTuple):
@@ -91,28 +89,27 @@ class Audit:
     curve: Curve
     restarted_curve: Curve
 
-    @property
+    @builtins.property
     def rejected(self) -> bool:
         """Whether there is evidence of 1/alpha or more, and the claim to it is valid."""
         return self.valid and self.crossed_at is not None
 
-    @property
+    @builtins.property
     def verdict(self) -> str:
         """One sentence."""
-        needed = f"{1 / self.alpha:.4g} needed"
-        at_most = f"at most {_power(self.log10_peak)} to 1"
+        peak, needed = f"{_power(self.log10_peak)} to 1", f"{1 / self.alpha:.4g} to 1"
         if self.crossed_at is None:
-            said = f"No evidence against calibration in {self.rows:,} rows ({at_most}, {needed})"
-            return said + ("." if self.valid else f"; validity withheld: {self.reason}.")
-        said = f"evidence against calibration: {at_most} in {self.rows:,} rows ({needed}"
-        said += f", reached after {self.crossed_at:,})"
+            said = f"No evidence against calibration in {self.rows:,} rows"
+            said += f" (it peaked at {peak}; {needed} is needed)"
+            return said + ("." if self.valid else f", and no valid claim, because {self.reason}.")
+        said = f"vidence against calibration in {self.rows:,} rows: it peaked at {peak}"
+        said += f" ({needed} is needed, and was reached after {self.crossed_at:,} rows)"
         if not self.valid:
-            return f"No valid claim, because {self.reason}; at face value there is {said}."
-        if self.break_at is not None:
-            said += f"; a break at row {self.break_at.start:,}: {self.break_at.direction}"
-        elif self.evidence:
-            said += f"; {self.evidence[0].where}: {self.evidence[0].direction}"
-        return f"There is {said}."
+            return f"No valid claim, because {self.reason}; at face value, e{said}."
+        first = self.break_at
+        if first is not None:
+            return f"E{said}; from row {first.start:,} on forecasts were {first.direction}."
+        return f"E{said}; {self.evidence[0].where}: {self.evidence[0].direction}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as numbers, text, lists and None, fit for JSON."""
@@ -156,8 +153,3 @@ def _power(log10: float) -> str:
     ('31.6', '10^12.3')
     """
     return f"{10**log10:.3g}" if log10 < 4 else f"10^{log10:.1f}"
-
-
-def finite(value: float) -> float:
-    """Return a number that JSON knows."""
-    return value if math.isfinite(value) else 0.0

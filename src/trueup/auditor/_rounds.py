@@ -28,7 +28,12 @@ class Rounds(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Rounds":
         """Return some of them."""
-        return Rounds(*(column[start:stop] for column in self))
+        return self.only(slice(start, stop))
+
+    def only(self, which: Any) -> "Rounds":
+        """Return those at some places."""
+        parts: list[Any] = [column[which] for column in self]
+        return Rounds(*parts)
 
 
 class Keys(NamedTuple):
@@ -83,9 +88,7 @@ def listed(name: str, given: Any, rounds: int) -> list[Any]:
     return [None if value != value else value for value in values]  # NaN is no name  # noqa: PLR0124
 
 
-def groups_of(
-    names: dict[Hashable, int], rows: list[Any]
-) -> tuple[IntArray, dict[Hashable, int]]:
+def groups_of(names: dict[Hashable, int], rows: list[Any]) -> tuple[IntArray, dict[Hashable, int]]:
     """Return the numbers of the groups of each round, and the new names.
 
     >>> groups_of({"a": 0}, ["b", ("a", "b"), None])[0].tolist()
@@ -95,7 +98,7 @@ def groups_of(
     wide = [row if isinstance(row, tuple | list) else (row,) for row in rows] if several else rows
     new: dict[Hashable, int] = {}
 
-    def number(name: Hashable) -> int:
+    def number(name: Any) -> int:
         if name is None:
             return -1
         found = names.get(name, -1)
@@ -109,7 +112,9 @@ def groups_of(
         else:
             numbers = [[number(name)] for name in wide]
     except TypeError:
-        raise InvalidArgument("groups must be names that can be hashed, or tuples of them.") from None
+        raise InvalidArgument(
+            "groups must be names that can be hashed, or tuples of them."
+        ) from None
     if len(names) + len(new) > MOST_GROUPS:
         raise check.refuse("groups", f"at most {MOST_GROUPS} different ones", len(names) + len(new))
     return np.array(numbers, dtype=np.int64).reshape(len(rows), -1), new

@@ -38,7 +38,7 @@ class Sample:
 
 
 def _scattered(numbers: IntArray) -> Any:
-    """Return 63 well-mixed bits of each number (the finaliser of SplitMix64, Steele et al. 2014)."""
+    """Return 63 well-mixed bits of each number (the finaliser of SplitMix64)."""
     x = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -7,6 +7,7 @@ differences are nearly independent even where rounds are not; their mean comes w
 interval.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,15 +36,19 @@ class Saving(NamedTuple):
 
 
 def saving(
-    parts: tuple[Part, ...], bounds: Bounds | None, rows: FloatArray, known: FloatArray,
-    seen: FloatArray, said: FloatArray,
+    parts: tuple[Part, ...],
+    bounds: Bounds | None,
+    rows: FloatArray,
+    known: FloatArray,
+    seen: FloatArray,
+    said: FloatArray,
 ) -> Saving | None:
     """Return what recalibration would have saved on a sample of rounds, in order."""
     if rows.size < FEWEST:
         return None
     edges = np.linspace(0, rows.size, STRETCHES + 2).astype(np.int64)
     before, after = np.zeros(STRETCHES), np.zeros(STRETCHES)
-    for b, (first, last) in enumerate(zip(edges[1:-1], edges[2:], strict=True)):
+    for b, (first, last) in enumerate(pairwise(edges[1:])):
         fitted = np.flatnonzero(known[:first] <= rows[first])
         for k, part in enumerate(parts):
             p, y = said[first:last, k], seen[first:last]

@@ -32,7 +32,7 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
         wealth=wealth,
         power=np.zeros((x, a, cells, 2), dtype=np.int64),
         block=np.zeros((x, cells, 2, j)),
-        count=np.zeros((x, cells), dtype=np.int64),
+        entered=np.zeros((x, cells), dtype=np.int64),
         most=np.ones((x, cells)),
         visits=np.zeros((x, cells), dtype=np.int64),
         touched=np.zeros((x, cells), dtype=np.int64),
@@ -58,7 +58,7 @@ def copied(state: kernels.State) -> kernels.State:
     return kernels.State(*(part.copy() for part in state))
 
 
-BY_CELL = ("power", "count", "visits", "touched", "most", "wealth", "block")
+BY_CELL = ("power", "entered", "visits", "touched", "most", "wealth", "block")
 
 
 def grown(state: kernels.State, groups: int) -> kernels.State:
