@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from auditor.tools import wealth
-from reference import audit as reference
 
 import trueup as tu
+from auditor.tools import wealth
+from reference import audit as reference
 from trueup.auditor import Auditor
 
 RNG = np.random.default_rng(3)
@@ -80,6 +80,7 @@ def mean_wealth(wanted, make, rounds, wealth_of):
 
 
 def by_auditor(wanted, forecasts, outcomes, options):
+    """The wealth of each class by the auditor."""
     auditor = Auditor(wanted, bounds=options.get("bounds"))
     auditor.add(outcomes, forecasts, **{k: v for k, v in options.items() if k != "bounds"})
     return wealth(auditor)
@@ -102,7 +103,7 @@ def blocks_of_one_coin(coins):
 
 def shared_by_name(coins):
     """The same, said by names."""
-    return [0.5] * 9, np.repeat(coins[:3], 3), {"same_outcome": np.repeat([7, 8, 7], 3)}
+    return [0.5] * 9, np.repeat(coins[:3], 3), {"same_outcome": np.repeat([7, 8, 9], 3)}
 
 
 def early_when_no(coins):

@@ -41,8 +41,8 @@ LARGE, SMALL = 2.0**STEP, 2.0**-STEP
 LN2 = math.log(2.0)
 FORGETS = 0.875  # of the largest block seen, a block
 # of a class, whole numbers
-OPEN, BEGAN, EARLIEST, LATEST, TOUCHED = range(5)
-WHOLE = 5
+OPEN, EARLIEST, LATEST, TOUCHED = range(4)
+WHOLE = 4
 # of a cell, sums over rounds
 ROWS, SAID, SEEN, Z_LOW, M_LOW, Z_HIGH, M_HIGH = range(7)
 SUMS = 7
@@ -54,6 +54,7 @@ class State(NamedTuple):
     active: np.ndarray  # (1,): the class that takes the next round
     head: np.ndarray  # (x, WHOLE)
     wealth: np.ndarray  # (x, accounts, c, 2, rates)
+    held: np.ndarray  # (x, accounts, c, 2): sums of it
     power: np.ndarray  # (x, accounts, c, 2)
     block: np.ndarray  # (x, c, 2, rates): sum of (f - 1) / N over the open block
     entered: np.ndarray  # (x, c): rounds of the open block so far
@@ -64,13 +65,17 @@ class State(NamedTuple):
     top: np.ndarray  # (x, accounts): powers of 2 of the tree
     mass: np.ndarray  # (c,): of a cell
     cash: np.ndarray  # (1,): mass of cells that are not there yet
-    run: np.ndarray  # (x, 2, rates): log of the largest restarted wealth now
-    run_from: np.ndarray  # (x, 2, rates): the round of its restart
-    best: np.ndarray  # (x, 2, rates): its maximum so far
-    best_from: np.ndarray  # (x, 2, rates)
-    best_to: np.ndarray  # (x, 2, rates)
-    plain: np.ndarray  # (x, 2, rates): log of the wealth from the start now
-    best_plain: np.ndarray  # (x, 2, rates): the same at the maximum
+    run: np.ndarray  # (2, rates): log of the largest product of factors since a restart
+    run_from: np.ndarray  # (2, rates): the round of its restart
+    best: np.ndarray  # (2, rates): its maximum so far
+    best_from: np.ndarray  # (2, rates)
+    best_to: np.ndarray  # (2, rates)
+    plain: np.ndarray  # (2, rates): log of the product since the first round
+    best_plain: np.ndarray  # (2, rates): the same at the maximum
+    again: np.ndarray  # (x, 2, rates): log of the wealth of that restart; it waits for outcomes
+    waits: np.ndarray  # (x, 2, rates): bool, it begins with the next block
+    proved: np.ndarray  # (x, 2, rates): its maximum in the run of `best`
+    proved_from: np.ndarray  # (x, 2, rates): the restart which that is of
     sums: np.ndarray  # (c, SUMS)
 
 
@@ -87,10 +92,7 @@ def set_leaf(state, x, c):
     for a in range(N_ACCOUNTS):
         total = 0.0
         for d in range(2):
-            held = 0.0
-            for j in range(N_RATES):
-                held += state.wealth[x, a, c, d, j]
-            total += math.ldexp(held, state.power[x, a, c, d] - state.top[x, a])
+            total += math.ldexp(state.held[x, a, c, d], state.power[x, a, c, d] - state.top[x, a])
         if a == 1:
             total += math.ldexp(asleep(state.visits[x, c] + 1.0), -state.top[x, a])
         place = leaves + c
@@ -131,46 +133,71 @@ def rescale(state, x):
 def settle_account(state, x, a, c, d, woken):
     """Multiply one account of a cell and direction by the factors of the block."""
     fresh = math.ldexp(woken / (2 * N_RATES), -state.power[x, a, c, d])
-    held = 0.0
+    wealth, block = state.wealth[x, a, c, d], state.block[x, c, d]
     for j in range(N_RATES):
-        value = (state.wealth[x, a, c, d, j] + fresh) * (1.0 + state.block[x, c, d, j])
-        value = value if value > LOST else 0.0
-        state.wealth[x, a, c, d, j] = value
-        held += value
-    shift = 0
+        value = (wealth[j] + fresh) * (1.0 + block[j])
+        wealth[j] = value if value > LOST else 0.0
+    held, shift = 0.0, 0
+    for j in range(N_RATES):
+        held += wealth[j]
     while held > LARGE:
         held *= SMALL
         shift += STEP
     while held < SMALL and held > 0.0 and state.power[x, a, c, d] + shift > 0:
         held *= LARGE
         shift -= STEP
+    state.held[x, a, c, d] = held
     if shift != 0:
         state.power[x, a, c, d] += shift
         for j in range(N_RATES):
-            value = math.ldexp(state.wealth[x, a, c, d, j], -shift)
-            state.wealth[x, a, c, d, j] = value if value > LOST else 0.0
+            value = math.ldexp(wealth[j], -shift)
+            wealth[j] = value if value > LOST else 0.0
 
 
 @compiled
-def date(state, x, woken, began, now):
-    """Carry the best restart of each bettor on all rounds over one block."""
+def date(state, factors, share, now):
+    """Carry the best run of each bettor on all rounds over one round; outcomes need not be known.
+
+    A run is an estimate of when forecasts were wrong, no evidence: factors of rounds that are open
+    at the same time are multiplied.
+    """
+    visit = state.sums[ALL, ROWS]
+    anew = math.log(asleep(visit) - asleep(visit + 1.0))
     for d in range(2):
         for j in range(N_RATES):
-            gain = math.log1p(state.block[x, ALL, d, j])
-            if math.log(woken) > state.run[x, d, j]:
-                state.run[x, d, j] = math.log(woken)
-                state.run_from[x, d, j] = began
-            state.run[x, d, j] += gain
-            state.plain[x, d, j] += gain
-            if state.run[x, d, j] > state.best[x, d, j]:
-                state.best[x, d, j] = state.run[x, d, j]
-                state.best_from[x, d, j] = state.run_from[x, d, j]
-                state.best_to[x, d, j] = now
-                state.best_plain[x, d, j] = state.plain[x, d, j]
+            gain = share * math.log(factors[d, j])
+            if anew > state.run[d, j]:
+                state.run[d, j] = anew
+                state.run_from[d, j] = now
+                state.waits[:, d, j] = True
+            state.run[d, j] += gain
+            state.plain[d, j] += gain
+            if state.run[d, j] > state.best[d, j]:
+                state.best[d, j] = state.run[d, j]
+                state.best_from[d, j] = state.run_from[d, j]
+                state.best_to[d, j] = now + 1
+                state.best_plain[d, j] = state.plain[d, j]
 
 
 @compiled
-def settle(state, x, now):
+def prove(state, x, woken):
+    """Carry the wealth of the restart of each run over a block of a class."""
+    anew = math.log(woken)
+    for d in range(2):
+        for j in range(N_RATES):
+            if state.waits[x, d, j]:
+                state.waits[x, d, j] = False
+                state.again[x, d, j] = anew
+            state.again[x, d, j] += math.log1p(state.block[x, ALL, d, j])
+            if state.run_from[d, j] == state.best_from[d, j]:
+                if state.proved_from[x, d, j] != state.best_from[d, j]:
+                    state.proved_from[x, d, j] = state.best_from[d, j]
+                    state.proved[x, d, j] = -math.inf
+                state.proved[x, d, j] = max(state.proved[x, d, j], state.again[x, d, j])
+
+
+@compiled
+def settle(state, x):
     """Close the block of a class: all of its outcomes are known."""
     head = state.head[x]
     for k in range(head[TOUCHED]):
@@ -178,7 +205,7 @@ def settle(state, x, now):
         state.visits[x, c] += 1
         woken = asleep(float(state.visits[x, c])) - asleep(state.visits[x, c] + 1.0)
         if c == ALL:
-            date(state, x, woken, head[BEGAN], now)
+            prove(state, x, woken)
         for d in range(2):
             settle_account(state, x, 0, c, d, 0.0)
             settle_account(state, x, 1, c, d, woken)
@@ -221,9 +248,9 @@ def stake(state, x, c, factors, z, m, flipped, said, seen):
     if played < most:
         share = 1.0 / most
         for d in range(2):
-            source = 1 - d if flipped else d
+            block, gains = state.block[x, c, d], factors[1 - d if flipped else d]
             for j in range(N_RATES):
-                state.block[x, c, d, j] += share * (factors[source, j] - 1.0)
+                block[j] += share * (gains[j] - 1.0)
 
 
 @compiled
@@ -231,7 +258,7 @@ def choose(state, now):
     """Settle what is known by now and return the class that takes the round."""
     for x in range(state.head.shape[0]):
         if state.head[x, OPEN] == 1 and state.head[x, LATEST] <= now:
-            settle(state, x, now)
+            settle(state, x)
     x = state.active[0]
     if state.head.shape[0] == 2:
         other = 1 - x
@@ -243,12 +270,13 @@ def choose(state, now):
 
 
 @compiled
-def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh, out):
+def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh, shared, out):
     """Bet on rounds in order; `state` and `out` are modified in place.
 
     rates (rates,): k; low, high (T, 2): z and m of the two directions; region (T,): the eighth of
     the forecasts, or -1; groups (T, n): numbers from 0, or -1; rows, known (T,): a round's number
     and the one before which its outcome is known; fresh (T,): all earlier outcomes are known;
+    shared: rounds of a block may have one outcome;
     out (T, x, 3): logs of the wealth of a class before the round: all, from the start, restarted.
     """
     factors = np.empty((2, N_RATES))
@@ -262,9 +290,7 @@ def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh
         for y in range(state.head.shape[0]):
             report(state, y, out[t, y])
         head = state.head[x]
-        if head[OPEN] == 0:
-            head[OPEN] = 1
-            head[BEGAN] = now
+        head[OPEN] = 1
         head[EARLIEST] = min(head[EARLIEST], known[t])
         head[LATEST] = max(head[LATEST], known[t])
         z[0], m[0], z[1], m[1] = low[t, 0], low[t, 1], high[t, 0], high[t, 1]
@@ -272,7 +298,9 @@ def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh
             for j in range(N_RATES):
                 factors[d, j] = (1.0 + rates[j] * z[d]) / (1.0 + rates[j] * m[d])
         r = region[t]
+        share = 1.0 / math.ceil(state.most[x, ALL]) if shared else 1.0
         stake(state, x, ALL, factors, z, m, False, said[t], seen[t])
+        date(state, factors, share, now)
         if r >= 0:
             stake(state, x, SPREAD, factors, z, m, r >= 4, said[t], seen[t])
             stake(state, x, HALVES + (r >> 2), factors, z, m, False, said[t], seen[t])
@@ -294,9 +322,9 @@ def report(state, x, out):
 
 
 @compiled
-def finish(state, now, out):
+def finish(state, out):
     """Settle all that is open, as at the end of a file, and report."""
     for x in range(state.head.shape[0]):
         if state.head[x, OPEN] == 1:
-            settle(state, x, now)
+            settle(state, x)
         report(state, x, out[x])

@@ -33,7 +33,7 @@ from trueup.auditor._sample import Sample
 from trueup.auditor._saving import saving
 from trueup.auditor._state import copied, fresh_state, grown
 from trueup.errors import InvalidArgument
-from trueup.protocols import FloatArray
+from trueup.protocols import FloatArray, IntArray
 
 RATES = np.expm1(kernels.STEEPEST / 2.0 ** np.arange(kernels.N_RATES))
 FIRST_CUT = 64  # rounds after which there are regions; they are cut anew whenever rounds doubled
@@ -90,7 +90,7 @@ class Auditor:
         return f"Auditor({self.property!r}, alpha={self.alpha}, rows={self._used})"
 
     def _start(self, options: tuple[bool, bool, bool]) -> None:
-        late, grouped, _ = options
+        late, grouped, self._shared = options
         self._classes = 2 if late else 1
         room = 0 if grouped else None
         self._states = [fresh_state(self._classes, room) for _ in self._parts]
@@ -148,13 +148,10 @@ class Auditor:
         out = np.empty((len(self._parts), rounds.number.size, self._classes, 3))
         for k, (part, state) in enumerate(zip(self._parts, self._states, strict=True)):
             said = np.ascontiguousarray(rounds.forecasts[:, k])
-            region = np.full(said.size, -1)
-            if self._cuts:
-                region = np.searchsorted(self._cuts[k], said, side="right")
             low, high = bets(part, said, rounds.outcomes, self.bounds)
             kernels.play(
-                state, RATES, low, high, said, rounds.outcomes, region, rounds.groups,
-                rounds.number, rounds.known, rounds.fresh, out[k],
+                state, RATES, low, high, said, rounds.outcomes, self._regions(rounds, k),
+                rounds.groups, rounds.number, rounds.known, rounds.fresh, self._shared, out[k],
             )  # fmt: skip
         logs = self._combined(out)
         self._total.add(rounds.number, logs[0] / LOG10)
@@ -171,6 +168,12 @@ class Auditor:
         self._sample.add(self._used, np.column_stack(columns))
         self._used += rounds.number.size
 
+    def _regions(self, rounds: Rounds, k: int) -> IntArray:
+        """Return the eighth of past forecasts that each one is in, -1 before there are any."""
+        if not self._cuts:
+            return np.full(rounds.number.size, -1)
+        return np.searchsorted(self._cuts[k], rounds.forecasts[:, k], side="right")
+
     def _combined(self, out: FloatArray) -> FloatArray:
         """Return logs of evidence, in all, from the start, restarted, from (numbers, T, x, 3)."""
         mean = np.logaddexp.reduce(out, axis=0) - np.log(len(self._parts))
@@ -181,7 +184,7 @@ class Auditor:
         states = [copied(state) for state in self._states]
         out = np.empty((len(states), 1, self._classes, 3))
         for k, state in enumerate(states):
-            kernels.finish(state, self._given, out[k, 0])
+            kernels.finish(state, out[k, 0])
         logs = self._combined(out)[:, 0]
         total, restarted = self._total.copy(), self._restarted.copy()
         total.add(np.array([self._given]), logs[:1] / LOG10)
@@ -204,7 +207,7 @@ class Auditor:
             valid=not (self._keys.returned or self._keys.unchecked),
             reason=self._reason(),
             evidence=evidence_of(self._parts, states, self._cuts, list(self._names)),
-            break_at=break_of(self._parts, states, self.alpha),
+            break_at=break_of(self._parts, states, self.alpha, shared=self._shared),
             saving=saving(self._parts, self.bounds, rows, known, seen, columns),
             curve=total.curve,
             restarted_curve=restarted.curve,

@@ -79,23 +79,29 @@ def _name(c: int, cuts: FloatArray, names: Sequence[Hashable]) -> str:
 
 
 def break_of(
-    parts: tuple[Part, ...], states: Sequence[kernels.State], alpha: float
+    parts: tuple[Part, ...], states: Sequence[kernels.State], alpha: float, *, shared: bool
 ) -> Break | None:
     """Return the strongest run of wrong rounds, if it comes after better ones.
 
-    The bettor that gained most from a restart must be worth 1/alpha, and so must be the ratio to
-    the same bettor without the restart: before it, the bettor was losing.
+    A bettor that begins with the run must be worth 1/alpha, all costs of the search paid. And the
+    product of its factors must have been losing by that much before the run, where rounds that are
+    open together (as many as there are in a block on average) count once. A run over more than
+    nineteen twentieths of the rows is no break: so short a past says little.
     """
-    found, wealth = None, -math.log(alpha)
+    found, likelihood = None, -math.inf
     for part, state in zip(parts, states, strict=True):
-        share = state.mass[kernels.ALL] / 2 / (2 * kernels.N_RATES)
-        log = state.best + math.log(share / (len(parts) * state.head.shape[0]))
-        at = np.unravel_index(np.argmax(log), log.shape)
-        if log[at] > wealth:
-            wealth = float(log[at])
-            better = state.best[at] - state.best_plain[at] >= -math.log(alpha)
+        at = np.unravel_index(np.argmax(state.best), state.best.shape)
+        if state.best[at] <= likelihood:
+            continue
+        likelihood, found = float(state.best[at]), None
+        blocks = state.visits[:, kernels.ALL].sum() / state.sums[kernels.ALL, kernels.ROWS]
+        lost = (state.best[at] - state.best_plain[at]) * (1.0 if shared else blocks)
+        cost = state.mass[kernels.ALL] / 2 / (2 * kernels.N_RATES)
+        cost /= len(parts) * state.head.shape[0]
+        proved = float(state.proved[:, at[0], at[1]].max()) + math.log(cost)
+        past = state.best_from[at] >= state.sums[kernels.ALL, kernels.ROWS] / 20
+        if past and min(lost, proved) >= -math.log(alpha):
             level = part.level if len(parts) > 1 and isinstance(part, Quantile) else None
             start, end = int(state.best_from[at]), int(state.best_to[at])
-            run = Break(start, end, wealth / LOG10, DIRECTIONS[int(at[1])], level)
-            found = run if better else None
+            found = Break(start, end, proved / LOG10, DIRECTIONS[int(at[0])], level)
     return found

@@ -31,13 +31,13 @@ class Evidence(NamedTuple):
 class Break(NamedTuple):
     """A run of rounds that were wrong after the forecasts had been better.
 
-    A bettor that started at round `start` was, by round `end`, at least 1/alpha times better off
-    than the same one that plays since the first.
+    `start` and `end` are estimates. The evidence is that of one bettor who began then; it is part
+    of all evidence, and pays for the search.
     """
 
     start: int
-    end: int
-    log10: float  # evidence of that bettor alone, which pays for the search
+    end: int  # the first round after it
+    log10: float
     direction: str
     level: float | None
 

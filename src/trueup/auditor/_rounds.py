@@ -95,29 +95,25 @@ def groups_of(names: dict[Hashable, int], rows: list[Any]) -> tuple[IntArray, di
     [[1, -1], [0, 1], [-1, -1]]
     """
     several = any(isinstance(row, tuple | list) for row in rows)
-    wide = [row if isinstance(row, tuple | list) else (row,) for row in rows] if several else rows
-    new: dict[Hashable, int] = {}
-
-    def number(name: Any) -> int:
-        if name is None:
-            return -1
-        found = names.get(name, -1)
-        return found if found >= 0 else new.setdefault(name, len(names) + len(new))
-
     try:
         if several:
-            width = max(map(len, wide))
-            table = [[number(x) for x in dict.fromkeys(row)] for row in wide]
-            numbers = [row + [-1] * (width - len(row)) for row in table]
+            wide = [row if isinstance(row, tuple | list) else (row,) for row in rows]
+            seen = dict.fromkeys(name for row in wide for name in row)
         else:
-            numbers = [[number(name)] for name in wide]
+            seen = dict.fromkeys(rows)
+        unknown = [name for name in seen if name is not None and name not in names]
     except TypeError:
-        raise InvalidArgument(
-            "groups must be names that can be hashed, or tuples of them."
-        ) from None
+        raise InvalidArgument("groups must be names that hash, or tuples of them.") from None
+    new = {name: len(names) + k for k, name in enumerate(unknown)}
     if len(names) + len(new) > MOST_GROUPS:
         raise check.refuse("groups", f"at most {MOST_GROUPS} different ones", len(names) + len(new))
-    return np.array(numbers, dtype=np.int64).reshape(len(rows), -1), new
+    numbers = {None: -1} | names | new
+    if not several:
+        table = np.fromiter(map(numbers.__getitem__, rows), dtype=np.int64, count=len(rows))
+        return table[:, None], new
+    width = max(map(len, wide))
+    lines = [[numbers[name] for name in dict.fromkeys(row)] for row in wide]
+    return np.array([line + [-1] * (width - len(line)) for line in lines], dtype=np.int64), new
 
 
 def keys_of(

@@ -25,11 +25,12 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
         mass[first : 2 * first] = OF_LEVEL / first
     k = np.arange(cells - kernels.GROUPS)
     mass[kernels.GROUPS :] = of_groups / ((k + 1) * (k + 2))  # sums to of_groups (1 - 1 / (n + 1))
-    run = (x, 2, j)
+    run = (2, j)
     state = kernels.State(
         active=np.zeros(1, dtype=np.int64),
         head=head,
         wealth=wealth,
+        held=wealth.sum(axis=-1),
         power=np.zeros((x, a, cells, 2), dtype=np.int64),
         block=np.zeros((x, cells, 2, j)),
         entered=np.zeros((x, cells), dtype=np.int64),
@@ -47,6 +48,10 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
         best_to=np.zeros(run, dtype=np.int64),
         plain=np.zeros(run),
         best_plain=np.zeros(run),
+        again=np.zeros((x, *run)),
+        waits=np.zeros((x, *run), dtype=bool),
+        proved=np.full((x, *run), -np.inf),
+        proved_from=np.full((x, *run), -1),
         sums=np.zeros((cells, kernels.SUMS)),
     )
     kernels.rebuild(state)
@@ -58,7 +63,7 @@ def copied(state: kernels.State) -> kernels.State:
     return kernels.State(*(part.copy() for part in state))
 
 
-BY_CELL = ("power", "entered", "visits", "touched", "most", "wealth", "block")
+BY_CELL = ("held", "power", "entered", "visits", "touched", "most", "wealth", "block")
 
 
 def grown(state: kernels.State, groups: int) -> kernels.State:
@@ -71,7 +76,7 @@ def grown(state: kernels.State, groups: int) -> kernels.State:
     kept |= {name: getattr(larger, name) for name in ("tree", "mass", "cash", "sums", *BY_CELL)}
     cells = state.mass.size
     for name in BY_CELL:
-        axis = 2 if name in ("power", "wealth") else 1
+        axis = 2 if name in ("held", "power", "wealth") else 1
         part = (slice(None),) * axis + (slice(cells),)
         kept[name][part] = getattr(state, name)
     kept["sums"][:cells] = state.sums
