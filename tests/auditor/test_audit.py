@@ -98,7 +98,7 @@ def test_a_break_is_dated(at, late):
     assert abs(answer.break_at.start - at) <= 20
     assert answer.break_at.direction == "too high"
     assert answer.crossed_at >= at
-    assert f"from row {answer.break_at.start:,} on" in answer.verdict
+    assert f"from row {answer.break_at.start + 1:,} on" in answer.verdict
 
 
 def test_what_was_wrong_from_the_start_has_no_break():
@@ -240,6 +240,21 @@ def test_a_game_counts_once():
     assert not answer.rejected
 
 
+def test_times_are_as_good_as_row_numbers():
+    """Dates or numbers, known after so long."""
+    said = np.where(np.arange(4_000) < 2_000, 0.0, 1.0)
+    days = np.datetime64("2020-01-01") + np.arange(4_000)
+    rows = tu.audit(NOISE, said, tu.Median(), known_at=np.arange(4_000) + 5)
+    dated = tu.audit(NOISE, said, tu.Median(), times=days, known_at=days + 5)
+    hours = tu.audit(NOISE, said, tu.Median(), times=np.arange(4_000) / 4,
+                     known_at=np.arange(4_000) / 4 + 1.25)  # fmt: skip
+
+    assert everything(dated) == everything(hours) == everything(rows)
+    assert everything(tu.audit(NOISE, said, tu.Median(), times=days)) == everything(
+        tu.audit(NOISE, said, tu.Median())
+    )
+
+
 # the data object
 
 
@@ -326,6 +341,8 @@ def test_columns_of_frames_are_taken():
         (([0.0], [0.0], tu.Median()), {"alpha": 1}, "alpha must be strictly between 0 and 1"),
         (([0.0], [0.0], tu.Median()), {"known_at": [0]}, "known_at must be after its own round"),
         (([0.0], [0.0], tu.Median()), {"known_at": [1.5]}, "known_at must be 1 whole numbers"),
+        (([0.0] * 2, [0.0] * 2, tu.Median()), {"times": [2, 1]}, "times must never go back"),
+        (([0.0], [0.0], tu.Median()), {"times": [1], "known_at": [1]}, "known_at must be after"),
         (([0.0], [0.0], tu.Median()), {"groups": "a"}, "groups must be a sequence of names"),
         (([0.0], [0.0], tu.Median()), {"groups": [{}]}, "groups must be names that hash"),
         (([0.0], [0.0], tu.Median()), {"same_outcome": []}, "same_outcome must be of length 1"),

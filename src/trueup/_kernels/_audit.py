@@ -34,15 +34,15 @@ N_RATES = 12  # theta = 4, 2, 1, ..., 1/512: the last sees a bias of 0.0005 afte
 STEEPEST = 4.0
 N_ACCOUNTS = 2  # from the start, restarted
 ALL, SPREAD, HALVES, QUARTERS, EIGHTHS, GROUPS = 0, 1, 2, 4, 8, 16  # numbers of cells
-NEVER = 2**62
 LOST = 1e-280
 STEP = 200  # powers of 2 move by this much
 LARGE, SMALL = 2.0**STEP, 2.0**-STEP
 LN2 = math.log(2.0)
 FORGETS = 0.875  # of the largest block seen, a block
 # of a class, whole numbers
-OPEN, EARLIEST, LATEST, TOUCHED = range(4)
-WHOLE = 4
+OPEN, TOUCHED = range(2)
+WHOLE = 2
+EARLIEST, LATEST = range(2)  # of a class, when the first and the last of its block is known
 # of a cell, sums over rounds
 ROWS, SAID, SEEN, Z_LOW, M_LOW, Z_HIGH, M_HIGH = range(7)
 SUMS = 7
@@ -53,6 +53,7 @@ class State(NamedTuple):
 
     active: np.ndarray  # (1,): the class that takes the next round
     head: np.ndarray  # (x, WHOLE)
+    due: np.ndarray  # (x, 2)
     wealth: np.ndarray  # (x, accounts, c, 2, rates)
     held: np.ndarray  # (x, accounts, c, 2): sums of it
     power: np.ndarray  # (x, accounts, c, 2)
@@ -216,8 +217,8 @@ def settle(state, x):
     rescale(state, x)
     head[OPEN] = 0
     head[TOUCHED] = 0
-    head[EARLIEST] = NEVER
-    head[LATEST] = 0
+    state.due[x, EARLIEST] = math.inf
+    state.due[x, LATEST] = -math.inf
 
 
 @compiled
@@ -257,12 +258,12 @@ def stake(state, x, c, factors, z, m, flipped, said, seen):
 def choose(state, now):
     """Settle what is known by now and return the class that takes the round."""
     for x in range(state.head.shape[0]):
-        if state.head[x, OPEN] == 1 and state.head[x, LATEST] <= now:
+        if state.head[x, OPEN] == 1 and state.due[x, LATEST] <= now:
             settle(state, x)
     x = state.active[0]
     if state.head.shape[0] == 2:
         other = 1 - x
-        waits = state.head[x, OPEN] == 1 and state.head[x, EARLIEST] <= now
+        waits = state.head[x, OPEN] == 1 and state.due[x, EARLIEST] <= now
         if waits and state.head[other, OPEN] == 0:
             x = other
     state.active[0] = x
@@ -270,13 +271,15 @@ def choose(state, now):
 
 
 @compiled
-def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh, shared, out):
+def play(
+    state, rates, low, high, said, seen, region, groups, rows, clock, known, fresh, shared, out
+):
     """Bet on rounds in order; `state` and `out` are modified in place.
 
     rates (rates,): k; low, high (T, 2): z and m of the two directions; region (T,): the eighth of
-    the forecasts, or -1; groups (T, n): numbers from 0, or -1; rows, known (T,): a round's number
-    and the one before which its outcome is known; fresh (T,): all earlier outcomes are known;
-    shared: rounds of a block may have one outcome;
+    the forecasts, or -1; groups (T, n): numbers from 0, or -1; rows (T,): a round's number;
+    clock, known (T,): when it is forecast, when its outcome is known; fresh (T,): all earlier
+    outcomes are known; shared: rounds of a block may have one outcome;
     out (T, x, 3): logs of the wealth of a class before the round: all, from the start, restarted.
     """
     factors = np.empty((2, N_RATES))
@@ -285,14 +288,13 @@ def play(state, rates, low, high, said, seen, region, groups, rows, known, fresh
         now = rows[t]
         if fresh[t]:
             for x in range(state.head.shape[0]):
-                state.head[x, LATEST] = min(state.head[x, LATEST], now)
-        x = choose(state, now)
+                state.due[x, LATEST] = min(state.due[x, LATEST], clock[t])
+        x = choose(state, clock[t])
         for y in range(state.head.shape[0]):
             report(state, y, out[t, y])
-        head = state.head[x]
-        head[OPEN] = 1
-        head[EARLIEST] = min(head[EARLIEST], known[t])
-        head[LATEST] = max(head[LATEST], known[t])
+        state.head[x, OPEN] = 1
+        state.due[x, EARLIEST] = min(state.due[x, EARLIEST], known[t])
+        state.due[x, LATEST] = max(state.due[x, LATEST], known[t])
         z[0], m[0], z[1], m[1] = low[t, 0], low[t, 1], high[t, 0], high[t, 1]
         for d in range(2):
             for j in range(N_RATES):

@@ -23,11 +23,12 @@ from trueup.auditor._rounds import (
     Keys,
     Rounds,
     checked,
+    due_of,
     groups_of,
     keys_of,
     known_of,
     listed,
-    times,
+    times_of,
 )
 from trueup.auditor._sample import Sample
 from trueup.auditor._saving import saving
@@ -75,8 +76,8 @@ class Auditor:
         self.property, self.alpha = property, check.open_unit("alpha", alpha)
         self._parts = parts_of(property)
         self.bounds = bounds_of(property, bounds)
-        self._options: tuple[bool, bool, bool] | None = None  # which of them come
-        self._start((False, False, False))
+        self._options: tuple[bool, ...] | None = None  # which of them come
+        self._start((False,) * 4)
         self._given = self._used = 0
         self._names: dict[Hashable, int] = {}
         self._keys = Keys({}, None, 0, unchecked=False)
@@ -85,12 +86,13 @@ class Auditor:
         self._total, self._restarted = Track(), Track()
         self._peak, self._crossed = 0.0, -1
         self._runs = 0  # of shared outcomes
+        self._last = -np.inf  # time of a forecast
 
     def __repr__(self) -> str:
         return f"Auditor({self.property!r}, alpha={self.alpha}, rows={self._used})"
 
-    def _start(self, options: tuple[bool, bool, bool]) -> None:
-        late, grouped, self._shared = options
+    def _start(self, options: tuple[bool, ...]) -> None:
+        late, grouped, self._shared, _ = options
         self._classes = 2 if late else 1
         room = 0 if grouped else None
         self._states = [fresh_state(self._classes, room) for _ in self._parts]
@@ -101,27 +103,30 @@ class Auditor:
         forecasts: Any,
         *,
         known_at: Any = None,
+        times: Any = None,
         groups: Any = None,
         same_outcome: Any = None,
     ) -> None:
         """Take more rounds, as `audit` does; `known_at` counts rounds from the first ever."""
-        options = (known_at is not None, groups is not None, same_outcome is not None)
+        given = (known_at, groups, same_outcome, times)
+        options = tuple(option is not None for option in given)
         if self._options not in (None, options):
             raise InvalidArgument(
-                "known_at, groups and same_outcome must be given in every block or in none."
+                "known_at, times, groups and same_outcome must be given in every block or in none."
             )
         seen, said, counts = checked(
             self.property, self.bounds, len(self._parts), outcomes, forecasts
         )
         number = self._given + np.arange(seen.size)
-        known = None if known_at is None else known_of(known_at, self._given, seen.size)
+        clock = times_of(times, self._last, number)
+        known = None if known_at is None else known_of(known_at, clock, timed=times is not None)
         table, names = np.empty((seen.size, 0), dtype=np.int64), dict[Hashable, int]()
         if groups is not None:
             table, names = groups_of(self._names, listed("groups", groups, seen.size))
-        fresh, keys, new = np.ones(seen.size, dtype=bool), self._keys, dict[Hashable, int]()
+        fresh, keys, new = np.ones(seen.size, dtype=bool), self._keys, dict[Hashable, float]()
         if same_outcome is not None:
             rows = listed("same_outcome", same_outcome, seen.size)
-            fresh, keys, new = keys_of(keys, rows, number, known, counts)
+            fresh, keys, new = keys_of(keys, rows, clock, known, counts)
         if self._options is None:
             self._start(options)
         self._options, self._keys = options, keys
@@ -129,8 +134,10 @@ class Auditor:
         self._names |= names
         self._keys.known.update(new)
         self._states = [grown(state, len(self._names)) for state in self._states]
-        known, fresh = times(known, fresh, number, shared=options[2])
-        self._play_all(Rounds(number, seen, said, known, fresh, table).only(counts))
+        if seen.size:
+            self._last = float(clock[-1])
+        due, fresh = due_of(known, fresh, clock, shared=self._shared)
+        self._play_all(Rounds(number, seen, said, clock, due, fresh, table).only(counts))
 
     def _play_all(self, rounds: Rounds) -> None:
         """Bet on rounds, in pieces that end where regions are cut anew."""
@@ -151,7 +158,8 @@ class Auditor:
             low, high = bets(part, said, rounds.outcomes, self.bounds)
             kernels.play(
                 state, RATES, low, high, said, rounds.outcomes, self._regions(rounds, k),
-                rounds.groups, rounds.number, rounds.known, rounds.fresh, self._shared, out[k],
+                rounds.groups, rounds.number, rounds.clock, rounds.known, rounds.fresh,
+                self._shared, out[k],
             )  # fmt: skip
         logs = self._combined(out)
         self._total.add(rounds.number, logs[0] / LOG10)
@@ -160,8 +168,8 @@ class Auditor:
         crossed = np.flatnonzero(logs[0] >= -np.log(self.alpha))
         if self._crossed < 0 and crossed.size:
             self._crossed = int(rounds.number[crossed[0]])
-        time, known = rounds.number, rounds.known
-        if known.size and known[0] == kernels.NEVER:  # then what counts is the shared outcome
+        time, known = rounds.clock, rounds.known
+        if self._shared and self._classes == 1:  # then what counts is the number of the outcome
             time = self._runs + np.cumsum(rounds.fresh)
             known, self._runs = time + 1, int(time[-1])
         columns = [time, known, rounds.outcomes, *rounds.forecasts.T]
@@ -214,7 +222,7 @@ class Auditor:
         )
 
     def _reason(self) -> str:
-        late, _, shared = self._options or (False, False, False)
+        late, shared = self._classes == 2, self._shared
         if self._keys.returned and late:
             return f"{self._keys.returned:,} rows came after their shared outcome was known"
         if self._keys.returned:
@@ -235,6 +243,7 @@ def audit(
     *,
     bounds: tuple[float, float] | None = None,
     known_at: Any = None,
+    times: Any = None,
     groups: Any = None,
     same_outcome: Any = None,
     alpha: float = 0.05,
@@ -256,7 +265,10 @@ def audit(
     bounds : pair of numbers, optional
         The range that outcomes cannot leave; needed for `Mean` and `Expectile`.
     known_at : array of int, shape (T,), optional
-        Outcome t was known when round known_at[t] was forecast; t + 1 by default.
+        Outcome t was known when round known_at[t] was forecast; t + 1 by default. With `times` it
+        is a time.
+    times : array of numbers or dates, shape (T,), optional
+        When each forecast was issued; they never go back.
     groups : sequence of names, or of tuples of names, optional
         The groups of each round; None for no group.
     same_outcome : sequence of names, optional
@@ -281,5 +293,8 @@ def audit(
     True
     """
     auditor = Auditor(property, bounds=bounds, alpha=alpha)
-    auditor.add(outcomes, forecasts, known_at=known_at, groups=groups, same_outcome=same_outcome)
+    auditor.add(
+        outcomes, forecasts,
+        known_at=known_at, times=times, groups=groups, same_outcome=same_outcome,
+    )  # fmt: skip
     return auditor.result()

@@ -31,7 +31,7 @@ class Evidence(NamedTuple):
 class Break(NamedTuple):
     """A run of rounds that were wrong after the forecasts had been better.
 
-    `start` and `end` are estimates. The evidence is that of one bettor who began then; it is part
+    `start` and `end` are estimates, as indices; sentences count rows from 1. The evidence is that of one bettor who began then; it is part
     of all evidence, and pays for the search.
     """
 
@@ -108,7 +108,7 @@ class Audit:
             return f"No valid claim, because {self.reason}; at face value, e{said}."
         first = self.break_at
         if first is not None:
-            return f"E{said}; from row {first.start:,} on forecasts were {first.direction}."
+            return f"E{said}; forecasts were {first.direction} from row {first.start + 1:,} on."
         return f"E{said}; {self.evidence[0].where}: {self.evidence[0].direction}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup import _validation as check
-from trueup._kernels import _audit as kernels
 from trueup.auditor._claims import Audited, Bounds, refuse_outside
 from trueup.calibrator._batch import as_floats
 from trueup.errors import InvalidArgument
@@ -22,7 +21,8 @@ class Rounds(NamedTuple):
     number: IntArray  # of each, all rounds counted
     outcomes: FloatArray
     forecasts: FloatArray  # (T, numbers)
-    known: IntArray
+    clock: FloatArray  # when it was forecast: its number, or a time
+    known: FloatArray
     fresh: Any  # bool: all earlier outcomes are known
     groups: IntArray  # (T, names)
 
@@ -39,7 +39,7 @@ class Rounds(NamedTuple):
 class Keys(NamedTuple):
     """Shared outcomes so far: when each was known (-1: with the next), the last, and troubles."""
 
-    known: dict[Hashable, int]
+    known: dict[Hashable, float]
     last: Hashable
     returned: int  # rounds whose outcome was known before
     unchecked: bool  # too many to remember
@@ -63,18 +63,43 @@ def forecasts_of(forecasts: Any, numbers: int) -> FloatArray:
     return values
 
 
-def known_of(known_at: Any, first: int, rounds: int) -> IntArray:
-    """Return when outcomes are known, as numbers of rounds."""
-    raw = known_at.to_numpy() if hasattr(known_at, "to_numpy") else np.asarray(known_at)
-    if raw.dtype.kind not in "iu" or raw.shape != (rounds,):
-        raise InvalidArgument(f"known_at must be {rounds} whole numbers, got {raw!r:.60}.")
-    known = raw.astype(np.int64)
-    early = np.flatnonzero(known <= first + np.arange(rounds))
-    if early.size:
+def clock_of(name: str, times: Any, rounds: int) -> FloatArray:
+    """Return times as numbers: dates as microseconds since 1970."""
+    raw = times.to_numpy() if hasattr(times, "to_numpy") else np.asarray(times)
+    if raw.dtype.kind == "M":
+        if np.isnat(raw).any():
+            raise InvalidArgument(f"{name} must all be there, got one that is missing.")
+        raw = raw.astype("datetime64[us]").astype(np.int64)
+    clock = check.vector(name, raw)
+    if clock.size != rounds:
+        raise check.refuse(name, f"of length {rounds}", clock.size)
+    return clock
+
+
+def times_of(times: Any, last: float, number: IntArray) -> FloatArray:
+    """Return when each round was forecast: its number, or a time that never goes back."""
+    if times is None:
+        return number.astype(float)
+    clock = clock_of("times", times, number.size)
+    back = np.flatnonzero(np.diff(clock, prepend=last) < 0)
+    if back.size:
         raise InvalidArgument(
-            f"known_at must be after its own round, got {known[early[0]]} at index {early[0]},"
-            f" which is round {first + early[0]}."
+            f"times must never go back, but that at index {back[0]} is before the one above."
         )
+    return clock
+
+
+def known_of(known_at: Any, clock: FloatArray, *, timed: bool) -> FloatArray:
+    """Return when outcomes are known, on the clock of the rounds."""
+    raw = known_at.to_numpy() if hasattr(known_at, "to_numpy") else np.asarray(known_at)
+    if not timed and (raw.dtype.kind not in "iu" or raw.shape != clock.shape):
+        raise InvalidArgument(f"known_at must be {clock.size} whole numbers, got {raw!r:.60}.")
+    known = clock_of("known_at", known_at, clock.size)
+    early = np.flatnonzero(known <= clock)
+    if early.size:
+        at = early[0]
+        got = f"got that of index {at} at its time" if timed else f"got {raw[at]} at index {at}"
+        raise InvalidArgument(f"known_at must be after its own round, {got}.")
     return known
 
 
@@ -117,15 +142,15 @@ def groups_of(names: dict[Hashable, int], rows: list[Any]) -> tuple[IntArray, di
 
 
 def keys_of(
-    keys: Keys, rows: list[Any], number: IntArray, known: IntArray | None, counts: Any
-) -> tuple[Any, Keys, dict[Hashable, int]]:
+    keys: Keys, rows: list[Any], clock: FloatArray, known: FloatArray | None, counts: Any
+) -> tuple[Any, Keys, dict[Hashable, float]]:
     """Return where another outcome begins, and the shared outcomes after these rounds.
 
     `known` is None where an outcome is taken as known when rounds of another one come.
     """
     fresh = np.ones(len(rows), dtype=bool)
     last, returned = keys.last, keys.returned
-    new: dict[Hashable, int] = {}
+    new: dict[Hashable, float] = {}
     for t in np.flatnonzero(counts).tolist():
         key = rows[t]
         if key is not None and key == last:
@@ -133,13 +158,13 @@ def keys_of(
         elif key is not None:
             before = keys.known.get(key, new.get(key))
             if before is None:
-                new[key] = -1 if known is None else int(known[t])
+                new[key] = -1.0 if known is None else float(known[t])
             elif known is None:
                 returned += 1
         last = key
         if known is not None and key is not None:
             seen = keys.known.get(key, new.get(key))
-            returned += seen is not None and int(number[t]) >= seen
+            returned += seen is not None and clock[t] >= seen
     unchecked = keys.unchecked or len(keys.known) + len(new) > MOST_KEYS
     if unchecked:
         new = {}
@@ -156,12 +181,12 @@ def checked(
     return seen, said, ~(np.isnan(seen) | np.isnan(said).any(axis=1))
 
 
-def times(
-    known: IntArray | None, fresh: Any, number: IntArray, *, shared: bool
-) -> tuple[IntArray, Any]:
+def due_of(
+    known: FloatArray | None, fresh: Any, clock: FloatArray, *, shared: bool
+) -> tuple[FloatArray, Any]:
     """Return when each outcome is known, and before which rounds all earlier ones are."""
     if known is not None:
-        return known, np.zeros(number.size, dtype=bool)
+        return known, np.zeros(clock.size, dtype=bool)
     if shared:
-        return np.full(number.size, kernels.NEVER), fresh
-    return number + 1, np.zeros(number.size, dtype=bool)
+        return np.full(clock.size, np.inf), fresh
+    return clock, np.zeros(clock.size, dtype=bool)  # before the next round, whatever its time

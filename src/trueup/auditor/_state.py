@@ -14,8 +14,6 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
     x, a, j = classes, kernels.N_ACCOUNTS, kernels.N_RATES
     wealth = np.zeros((x, a, cells, 2, j))
     wealth[:, 0] = 1 / (2 * j)
-    head = np.zeros((x, kernels.WHOLE), dtype=np.int64)
-    head[:, kernels.EARLIEST] = kernels.NEVER
     leaves = 1 << (cells - 1).bit_length()
     of_groups = 0.0 if groups is None else OF_GROUPS
     mass = np.empty(cells)
@@ -28,7 +26,8 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
     run = (2, j)
     state = kernels.State(
         active=np.zeros(1, dtype=np.int64),
-        head=head,
+        head=np.zeros((x, kernels.WHOLE), dtype=np.int64),
+        due=np.tile([np.inf, -np.inf], (x, 1)),
         wealth=wealth,
         held=wealth.sum(axis=-1),
         power=np.zeros((x, a, cells, 2), dtype=np.int64),
