@@ -8,6 +8,7 @@ evidence is the larger wealth divided by 2: a class alone is a supermartingale, 
 its own outcomes are known, so wealths of different classes are compared, not added.
 """
 
+import builtins
 from collections.abc import Hashable
 from typing import Any
 
@@ -87,6 +88,11 @@ class Auditor:
         self._peak, self._crossed = 0.0, -1
         self._runs = 0  # of shared outcomes
         self._last = -np.inf  # time of a forecast
+
+    @builtins.property
+    def numbers(self) -> int:
+        """How many numbers a forecast has: a column each."""
+        return len(self._parts)
 
     def __repr__(self) -> str:
         return f"Auditor({self.property!r}, alpha={self.alpha}, rows={self._used})"

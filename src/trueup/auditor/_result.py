@@ -31,8 +31,8 @@ class Evidence(NamedTuple):
 class Break(NamedTuple):
     """A run of rounds that were wrong after the forecasts had been better.
 
-    `start` and `end` are estimates, as indices; sentences count rows from 1. The evidence is that of one bettor who began then; it is part
-    of all evidence, and pays for the search.
+    `start` and `end` are estimates, as indices (sentences count rows from 1). The evidence is that
+    of one bettor who began then; it is part of all evidence, and pays for the search.
     """
 
     start: int
