@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,10 +250,15 @@ def test_times_are_as_good_as_row_numbers():
     hours = tu.audit(NOISE, said, tu.Median(), times=np.arange(4_000) / 4,
                      known_at=np.arange(4_000) / 4 + 1.25)  # fmt: skip
 
-    assert everything(dated) == everything(hours) == everything(rows)
-    assert everything(tu.audit(NOISE, said, tu.Median(), times=days)) == everything(
-        tu.audit(NOISE, said, tu.Median())
-    )
+    start = rows.break_at.start
+
+    assert rows.break_at.since is None
+    assert hours.break_at.since == start / 4
+    assert dated.break_at.since == f"{days[start]}T00:00:00"
+    assert dated.break_at.since in dated.verdict
+    for other in (dated, hours):
+        same = other.break_at._replace(since=None)
+        assert everything(replace(other, break_at=same)) == everything(rows)
 
 
 # the data object

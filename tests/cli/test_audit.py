@@ -42,7 +42,7 @@ def audit(source, *arguments):
          lambda: tu.audit(OUTCOMES, (PLACE - 1, PLACE + 1), tu.Interval(0.9),
                           groups=[(f"half={g % 2}",) for g in GAMES])),
         (["--forecast", "high", "--quantile", "0.9", "--time", "day", "--known-at", "known"],
-         lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), known_at=np.arange(ROWS) + 7)),
+         lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), times=DAYS, known_at=DAYS + 7)),
         (["--forecast", "high", "--quantile", "0.9", "--known-at", "row"],
          lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), known_at=np.arange(ROWS) + 7)),
         (["--forecast", "right", "--mean", "--bounds", "-20", "20", "--alpha", "0.01"],

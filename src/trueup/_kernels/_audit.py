@@ -68,8 +68,10 @@ class State(NamedTuple):
     cash: np.ndarray  # (1,): mass of cells that are not there yet
     run: np.ndarray  # (2, rates): log of the largest product of factors since a restart
     run_from: np.ndarray  # (2, rates): the round of its restart
+    run_time: np.ndarray  # (2, rates): when that was
     best: np.ndarray  # (2, rates): its maximum so far
     best_from: np.ndarray  # (2, rates)
+    best_time: np.ndarray  # (2, rates)
     best_to: np.ndarray  # (2, rates)
     plain: np.ndarray  # (2, rates): log of the product since the first round
     best_plain: np.ndarray  # (2, rates): the same at the maximum
@@ -156,7 +158,7 @@ def settle_account(state, x, a, c, d, woken):
 
 
 @compiled
-def date(state, factors, share, now):
+def date(state, factors, share, now, clock):
     """Carry the best run of each bettor on all rounds over one round; outcomes need not be known.
 
     A run is an estimate of when forecasts were wrong, no evidence: factors of rounds that are open
@@ -170,12 +172,14 @@ def date(state, factors, share, now):
             if anew > state.run[d, j]:
                 state.run[d, j] = anew
                 state.run_from[d, j] = now
+                state.run_time[d, j] = clock
                 state.waits[:, d, j] = True
             state.run[d, j] += gain
             state.plain[d, j] += gain
             if state.run[d, j] > state.best[d, j]:
                 state.best[d, j] = state.run[d, j]
                 state.best_from[d, j] = state.run_from[d, j]
+                state.best_time[d, j] = state.run_time[d, j]
                 state.best_to[d, j] = now + 1
                 state.best_plain[d, j] = state.plain[d, j]
 
@@ -302,7 +306,7 @@ def play(
         r = region[t]
         share = 1.0 / math.ceil(state.most[x, ALL]) if shared else 1.0
         stake(state, x, ALL, factors, z, m, False, said[t], seen[t])
-        date(state, factors, share, now)
+        date(state, factors, share, now, clock[t])
         if r >= 0:
             stake(state, x, SPREAD, factors, z, m, r >= 4, said[t], seen[t])
             stake(state, x, HALVES + (r >> 2), factors, z, m, False, said[t], seen[t])

@@ -19,13 +19,14 @@ from trueup._kernels import _audit as kernels
 from trueup.auditor._claims import Audited, bets, bounds_of, parts_of
 from trueup.auditor._curve import Track
 from trueup.auditor._reading import LOG10, break_of, evidence_of
-from trueup.auditor._result import Audit
+from trueup.auditor._result import Audit, Break
 from trueup.auditor._rounds import (
     Keys,
     Rounds,
     checked,
     due_of,
     groups_of,
+    is_dates,
     keys_of,
     known_of,
     listed,
@@ -88,6 +89,7 @@ class Auditor:
         self._peak, self._crossed = 0.0, -1
         self._runs = 0  # of shared outcomes
         self._last = -np.inf  # time of a forecast
+        self._dates = False  # times are dates
 
     @builtins.property
     def numbers(self) -> int:
@@ -98,7 +100,7 @@ class Auditor:
         return f"Auditor({self.property!r}, alpha={self.alpha}, rows={self._used})"
 
     def _start(self, options: tuple[bool, ...]) -> None:
-        late, grouped, self._shared, _ = options
+        late, grouped, self._shared, self._timed = options
         self._classes = 2 if late else 1
         room = 0 if grouped else None
         self._states = [fresh_state(self._classes, room) for _ in self._parts]
@@ -142,6 +144,7 @@ class Auditor:
         self._states = [grown(state, len(self._names)) for state in self._states]
         if seen.size:
             self._last = float(clock[-1])
+        self._dates = is_dates(times)
         due, fresh = due_of(known, fresh, clock, shared=self._shared)
         self._play_all(Rounds(number, seen, said, clock, due, fresh, table).only(counts))
 
@@ -221,11 +224,21 @@ class Auditor:
             valid=not (self._keys.returned or self._keys.unchecked),
             reason=self._reason(),
             evidence=evidence_of(self._parts, states, self._cuts, list(self._names)),
-            break_at=break_of(self._parts, states, self.alpha, shared=self._shared),
+            break_at=self._dated(break_of(self._parts, states, self.alpha, shared=self._shared)),
             saving=saving(self._parts, self.bounds, rows, known, seen, columns),
             curve=total.curve,
             restarted_curve=restarted.curve,
         )
+
+    def _dated(self, found: Break | None) -> Break | None:
+        """Return a break with its time as it was given."""
+        if found is None or not self._timed:
+            return None if found is None else found._replace(since=None)
+        if self._dates and isinstance(found.since, float):
+            time = np.datetime64(int(found.since), "us")
+            text = str(time.astype("datetime64[s]") if time == time.astype("M8[s]") else time)
+            return found._replace(since=text)
+        return found
 
     def _reason(self) -> str:
         late, shared = self._classes == 2, self._shared

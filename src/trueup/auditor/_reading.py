@@ -103,5 +103,6 @@ def break_of(
         if past and min(lost, proved) >= -math.log(alpha):
             level = part.level if len(parts) > 1 and isinstance(part, Quantile) else None
             start, end = int(state.best_from[at]), int(state.best_to[at])
-            found = Break(start, end, proved / LOG10, DIRECTIONS[int(at[0])], level)
+            since = float(state.best_time[at])
+            found = Break(start, end, proved / LOG10, DIRECTIONS[int(at[0])], level, since)
     return found

@@ -14,9 +14,9 @@ class Evidence(NamedTuple):
     """Evidence in one place: all rounds, a region of forecasts, a group.
 
     `log10` pays for the search: it is at least log10(1/alpha) anywhere, ever, with probability at
-    most alpha. `wanted` and `got` are the level and the share of outcomes below for a quantile,
-    the mean forecast and the mean outcome for a mean; for an expectile, and where `direction` is
-    about the spread, both are on the scale of the bet (0 to 1).
+    most alpha. `wanted` and `got`, over all rows of the place, are the level and the share of
+    outcomes below for a quantile, the mean forecast and the mean outcome for a mean; for an
+    expectile, and where `direction` is about the spread, both are on the scale of the bet (0 to 1).
     """
 
     where: str
@@ -40,6 +40,7 @@ class Break(NamedTuple):
     log10: float
     direction: str
     level: float | None
+    since: float | str | None  # the time of `start`, where times were given
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,9 @@ class Audit:
             return f"No valid claim, because {self.reason}; at face value, e{said}."
         first = self.break_at
         if first is not None:
-            return f"E{said}; forecasts were {first.direction} from row {first.start + 1:,} on."
+            since = "" if first.since is None else f" ({first.since})"
+            where = f"from row {first.start + 1:,}{since} on"
+            return f"E{said}; forecasts were {first.direction} {where}."
         return f"E{said}; {self.evidence[0].where}: {self.evidence[0].direction}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,9 +132,10 @@ class Audit:
         lines += [_line(item) for item in self.evidence[:4] if item.log10 > 0]
         if self.saving is not None:
             s = self.saving
+            word = "saved" if s.saved >= 0 else "cost"
             lines.append(
-                f"  recalibration would have saved {s.saved:.3g} of {s.loss:.3g} a round"
-                f" (95 % interval {s.low:.3g} to {s.high:.3g})"
+                f"  recalibration would have {word} {abs(s.saved):.3g} a row, where the loss was"
+                f" {s.loss:.3g} (95 % interval of the saving: {s.low:.3g} to {s.high:.3g})"
             )
         if self.valid:
             lines.append(f"  valid whenever one looks: {self.reason}")

@@ -76,6 +76,11 @@ def clock_of(name: str, times: Any, rounds: int) -> FloatArray:
     return clock
 
 
+def is_dates(times: Any) -> bool:
+    """Whether times are dates."""
+    return getattr(getattr(times, "dtype", None), "kind", "") == "M"
+
+
 def times_of(times: Any, last: float, number: IntArray) -> FloatArray:
     """Return when each round was forecast: its number, or a time that never goes back."""
     if times is None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from trueup.auditor import Audit, Auditor
+from trueup.auditor._rounds import is_dates
 from trueup.calibrator import Probability
 from trueup.cli._errors import CommandError
 from trueup.cli._feed import Feed, Feeder
@@ -36,8 +37,8 @@ def audit_table(table: Table, wanted: Any, given: dict[str, Any]) -> Audit:
             auditor.add(
                 feed.outcomes,
                 np.column_stack(said),
-                times=None if feed.known is None else _clock(feed),
-                known_at=None if feed.known is None else _known(feed),
+                times=feed.moments(),
+                known_at=_known(feed),
                 groups=feed.groups,
                 same_outcome=None
                 if shared is None
@@ -47,13 +48,16 @@ def audit_table(table: Table, wanted: Any, given: dict[str, Any]) -> Audit:
     return auditor.result()
 
 
-def _clock(feed: Feed) -> FloatArray:
-    return np.array(feed.clocks, dtype=float)
-
-
-def _known(feed: Feed) -> FloatArray:
+def _known(feed: Feed) -> Any:
     """Return when outcomes are known; of one that never came, some time later."""
-    return np.where(np.isnan(feed.outcomes), _clock(feed) + 1, np.array(feed.known, dtype=float))
+    if feed.known is None:
+        return None
+    clock = np.array(feed.clocks, dtype=float)  # microseconds are exact for centuries
+    known = np.where(np.isnan(feed.outcomes), clock + 1, np.array(feed.known, dtype=float))
+    moments = feed.moments()
+    if moments is None:
+        return known.astype(np.int64) - 1  # rows are counted from 0 there
+    return known.astype(np.int64).astype(moments.dtype) if is_dates(moments) else known
 
 
 def _refuse_early(feed: Feed) -> None:
