@@ -180,7 +180,7 @@ def test_blocks_give_what_the_whole_gives(wanted, options):
     assert whole.missing == 2
 
 
-def test_memory_is_bounded(monkeypatch):
+def test_memory_is_bounded():
     """The sample and the curves do not grow with the stream."""
     auditor = Auditor(tu.Median())
     for _ in range(10):

@@ -8,7 +8,7 @@ import pytest
 import trueup as tu
 from auditor.tools import wealth
 from reference import audit as reference
-from trueup.auditor import Auditor
+from trueup.auditor import Auditor, _auditor
 
 RNG = np.random.default_rng(3)
 N = 300
@@ -112,6 +112,22 @@ def early_when_no(coins):
     return [0.5] * coins.size, coins, {"known_at": known}
 
 
+def anything_goes(coins):
+    """All at once: forecasts, groups and delays react, delays to the outcome itself.
+
+    Each second round shares the luck of the one before, which is still open then.
+    """
+    forecasts, outcomes, known, groups, luck = [], [], [], [], []
+    for t, (a, b) in enumerate(coins.reshape(-1, 2)):
+        seen = int(sum(y for y, when in zip(outcomes, known, strict=True) if when <= t))
+        luck.append(luck[-1] if t % 2 else int(a + 2 * b))
+        forecasts.append([0.25, 0.5, 0.75][seen % 3])
+        outcomes.append(float(luck[-1] < 4 * forecasts[-1]))
+        known.append(t + 1 + luck[-1] if t % 2 else t + 2 + luck[-1] % 2)
+        groups.append(seen % 2)
+    return forecasts, outcomes, {"known_at": known, "groups": groups}
+
+
 def ties(coins):
     """Outcomes below, at or above the median, which has an atom."""
     pairs = coins.reshape(-1, 2)
@@ -125,18 +141,31 @@ def ties(coins):
         (tu.Probability(), blocks_of_one_coin, True),
         (tu.Probability(), shared_by_name, True),
         (tu.Probability(), early_when_no, True),
+        (tu.Probability(), anything_goes, True),
         (tu.Median(), ties, False),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_mean_wealth_over_all_outcomes_is_one_or_less(wanted, make, exact):
-    """Summed over every path; exactly 1 where bets are fair."""
+def test_mean_wealth_over_all_outcomes_is_one_or_less(wanted, make, exact, monkeypatch):
+    """Summed over every path, with regions from the third round on; exactly 1 in fair games."""
+    monkeypatch.setattr(_auditor, "FIRST_CUT", 2)
     rounds = 10 if make is not early_when_no else 9
     mean = mean_wealth(wanted, make, rounds, by_auditor)
 
     assert (mean <= 1 + 1e-12).all()
     if exact:
         np.testing.assert_allclose(mean, 1, rtol=1e-12)
+
+
+def test_regions_that_know_the_outcome_would_make_wealth_grow(monkeypatch):
+    """The same sum notices."""
+
+    def peeking(self, rounds, k):
+        return np.where(rounds.outcomes > 0, 7, 0)
+
+    monkeypatch.setattr(Auditor, "_regions", peeking)
+
+    assert mean_wealth(tu.Probability(), forecasts_that_react, 6, by_auditor)[0] > 1.01
 
 
 def test_sharing_a_block_by_its_own_size_would_make_wealth_grow():
