@@ -318,13 +318,25 @@ def test_columns_of_frames_are_taken():
     """pandas, lists, tuples of columns, named groups with gaps."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"y": NOISE, "a": NOISE * 0 - 1, "b": NOISE * 0 + 1})
-    frame["g"] = np.where(NOISE > 0, "up", None)
+    names = ["up" if x > 0 else None for x in NOISE]
+    frame["g"] = names
     wanted = tu.Interval(0.6)
     one = tu.audit(frame.y, frame[["a", "b"]], wanted, groups=frame.g)
-    two = tu.audit(list(frame.y), (frame.a, frame.b), wanted, groups=list(frame.g))
+    two = tu.audit(list(frame.y), (frame.a, frame.b), wanted, groups=names)
 
     assert everything(one) == everything(two)
     assert any(item.where == "group up" for item in one.evidence)
+    for library in ("polars", "pyarrow"):
+        other = pytest.importorskip(library)
+        table = other.table if library == "pyarrow" else other.DataFrame
+        columns = table({"y": NOISE, "a": NOISE * 0 - 1, "b": NOISE * 0 + 1, "g": names})
+        ends = (columns["a"], columns["b"])
+        three = tu.audit(columns["y"], ends, wanted, groups=columns["g"])
+
+        assert everything(three) == everything(one)
+    gaps = tu.audit([0.0, 1.0], [0.5, 0.5], tu.Median(), groups=pd.array(["a", None], "string"))
+
+    assert [item.rows for item in gaps.evidence if item.where == "group a"] == [1]
 
 
 # bad input
