@@ -168,6 +168,8 @@ def test_blocks_give_what_the_whole_gives(wanted, options):
         auditor.result()  # looking changes nothing
 
     seen = auditor.result()
+
+    assert auditor.log10_evidence == seen.log10_evidence
     if "groups" in options:  # their sums are added in another order when there is room for more
         for name in ("curve", "restarted_curve"):
             for a, b in zip(getattr(seen, name), getattr(whole, name), strict=True):
@@ -339,6 +341,20 @@ def test_columns_of_frames_are_taken():
     assert [item.rows for item in gaps.evidence if item.where == "group a"] == [1]
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_any_scale_is_audited(scale):
+    """And what cannot be written as a number is left out."""
+    answer = tu.audit(NOISE * scale, np.full(4_000, scale), tu.Median())
+    plain = tu.audit(NOISE, np.ones(4_000), tu.Median())
+    far = tu.audit(np.clip(NOISE, -1, 1) * scale, np.zeros(4_000), tu.Mean(),
+                   bounds=(-scale, scale))  # fmt: skip
+
+    assert answer.log10_peak == plain.log10_peak
+    assert answer.saving.saved == pytest.approx(plain.saving.saved * scale)
+    json.loads(everything(answer))
+    json.loads(everything(far))
+
+
 # bad input
 
 
@@ -352,6 +368,7 @@ def test_columns_of_frames_are_taken():
         (([0.0], [0.0], tu.Mean()), {}, "bounds must be given for Mean"),
         (([0.0], [0.0], tu.Expectile(0.3)), {}, "bounds must be given for Expectile"),
         (([0.0], [0.0], tu.Mean()), {"bounds": (1, 0)}, "bounds must be two numbers"),
+        (([0.0], [0.0], tu.Mean()), {"bounds": (-1e308, 1e308)}, "bounds must be closer"),
         (([3.0], [0.0], tu.Mean()), {"bounds": (0, 1)}, "outcomes must be inside [0, 1], got 3.0"),
         (([1.0], [3.0], tu.Mean()), {"bounds": (0, 1)}, "forecasts must be inside [0, 1], got 3.0"),
         (([0.0], [0.0], tu.Median()), {"bounds": (0, 1)}, "bounds must be left out for quantiles"),
