@@ -69,6 +69,8 @@ def test_too_bold_forecasts_are_found_by_their_spread_and_regions():
         for end in ("(eighth 1 of 8)", "(eighth 8 of 8)")
     )
     assert (lowest.direction, highest.direction) == ("too low", "too high")
+    assert (lowest.low, highest.high) == (None, None)
+    assert lowest.high < -1 < 1 < highest.low
     assert min(lowest.log10, highest.log10) > 2
 
 
