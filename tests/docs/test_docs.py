@@ -13,7 +13,7 @@ import trueup
 from trueup.paper import minimax, swap_regret_bound, truthful_swap_regret_bound
 
 ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = trueup.FROM_CALIBRATOR
+FUNCTIONS = (*trueup.FROM_CALIBRATOR, *trueup.FROM_AUDITOR)
 ROOMS = [
     importlib.import_module(f"trueup.{name}")
     for name in (
