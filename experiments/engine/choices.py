@@ -25,15 +25,36 @@ HERE = Path(__file__).resolve().parent
 KERNELS = Path(trueup.__file__).parent / "_kernels" / "_engine.py"
 SOURCE = "kernels.txt"
 ROUNDS = 100_000
-SEEDS = range(10)
 HARD = ("fair coin", "side push", "just above", "sign preservation", "midpoint, 20 moves")
 
-PRODUCT = "            gain = f[stakes + SLIP_STAKES + k] * off\n"
-EXPONENTIAL = """\
-            eta = 0.5 * RATE_STEP ** (k - N_RATES * claim)
-            psi = -math.log1p(-eta) - eta
-            gain = f[stakes + SLIP_STAKES + k] / eta * (math.exp(eta * off - psi * off * off) - 1.0)
+PRODUCT = """\
+        won, total, rate = 0.0, 0.0, 0.5
+        for k in range(N_RATES * claim, N_RATES * (claim + 1)):
+            gain = rate * f[row + PRODUCTS + k] * off
+            won += gain
+            value = min(max(f[row + PRODUCTS + k] + gain, POOREST), RICHEST)
+            f[row + PRODUCTS + k] = value
+            total += rate * value
+            rate *= RATE_STEP
 """
+# of each claim X, V and its wealth, in the places of three products; psi(eta) = -ln(1 - eta) - eta
+POTENTIAL = """\
+        at = row + PRODUCTS + N_RATES * claim
+        f[at] += off
+        f[at + 1] += off * off
+        money, wealth, total, rate = 0.25 * handed_out(number) / N_RATES, 0.0, 0.0, 0.5
+        for k in range(N_RATES):
+            value = money * math.exp(rate * f[at] - PSI[k] * f[at + 1])
+            wealth += value
+            total += rate * value
+            rate *= RATE_STEP
+        won = wealth - f[at + 2]
+        f[at + 2] = wealth
+"""
+MONEY = "        f[at + k] = money / N_RATES\n"
+SUMS = "        f[at + k] = money if (k - PRODUCTS) % N_RATES == 2 else 0.0\n"
+RATE = "RATE_STEP = 0.25\n"
+PSI = RATE + "PSI = tuple(-math.log1p(-0.5 * 0.25**k) - 0.5 * 0.25**k for k in range(6))\n"
 OPTIMUM = "        if enter < 0:\n            return pivots\n"
 FEASIBLE = "        if enter < 0 or table[m, n] > 0.5:\n            return pivots\n"
 BY_SCALE = """\
@@ -65,15 +86,18 @@ def rates(count: int, step: float) -> dict[str, str]:
     }
 
 
+BOTH_FORMS = (0, 1)  # played against all of SUITE
 VARIANTS = (
     Variant("as it is: c = 0.25, 6 rates, 6 pairs remembered"),
+    Variant(
+        "(X, V): wealth exp(eta X - psi V)", exchange={PRODUCT: POTENTIAL, MONEY: SUMS, RATE: PSI}
+    ),
     Variant("c = 0.125", {"c": 0.125}),
     Variant("c = 0.5", {"c": 0.5}),
     Variant("c = 1", {"c": 1.0}),
     Variant("1 rate: 2^-1", exchange=rates(1, 0.25)),
     Variant("3 rates: 2^-1, 2^-3, 2^-5", exchange=rates(3, 0.25)),
     Variant("11 rates: 2^-1, 2^-2, ..., 2^-11", exchange=rates(11, 0.5)),
-    Variant("wealth exp(eta X - psi V)", exchange={PRODUCT: EXPONENTIAL}),
     Variant("1 pair remembered", exchange={"KEPT = 6 ": "KEPT = 1 "}),
     Variant("2 pairs remembered", exchange={"KEPT = 6 ": "KEPT = 2 "}),
     Variant("12 pairs remembered", exchange={"KEPT = 6 ": "KEPT = 12 "}),
@@ -139,11 +163,13 @@ def result(number: int, name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def results(number: int, work: Path, workers: int) -> dict[str, list[dict[str, Any]]]:
+def results(number: int, work: Path, workers: int, seeds: range) -> dict[str, list[dict[str, Any]]]:
     """Play what has not been played yet of a variant; return everything."""
+    from games import NAMES  # noqa: PLC0415
     from keeping import write  # noqa: PLC0415
 
-    jobs = [(number, name, seed) for name in HARD for seed in SEEDS]
+    names = NAMES if number in BOTH_FORMS else HARD
+    jobs = [(number, name, seed) for name in names for seed in seeds]
     files = {job: work / ("-".join(map(str, job)).replace(" ", "_") + ".json") for job in jobs}
     missing = [job for job in jobs if not files[job].exists()]
     start = time.perf_counter()
@@ -156,14 +182,37 @@ def results(number: int, work: Path, workers: int) -> dict[str, list[dict[str, A
         took = time.perf_counter() - start
         print(f"{VARIANTS[number].what}: {took:.0f} s", file=sys.stderr, flush=True)
     return {
-        name: [json.loads(files[number, name, seed].read_text()) for seed in SEEDS] for name in HARD
+        name: [json.loads(files[number, name, seed].read_text()) for seed in seeds]
+        for name in names
     }
 
 
-def table(everything: list[dict[str, list[dict[str, Any]]]]) -> str:
+def beside(everything: list[dict[str, list[dict[str, Any]]]]) -> str:
+    """Return both forms of wealth on every adversary, as Markdown."""
+    text = [
+        "",
+        "Products beside sums (X, V), the same games on all of `SUITE`; us of processor time.",
+        "",
+        "| adversary | product: mean (worst) | (X, V): mean (worst) | product: us | (X, V): us |",
+        "|---|---|---|---|---|",
+    ]
+    forms = [everything[number] for number in BOTH_FORMS]
+    totals = []
+    for name in forms[0]:
+        games = [[game[key] for game in form[name]] for key in ("regret", "us") for form in forms]
+        means = [float(np.mean(column)) for column in games]
+        totals.append(means)
+        regrets = (f"{np.mean(x):.2f} ({np.max(x):.2f})" for x in games[:2])
+        text.append(f"| {name} | {' | '.join(regrets)} | {means[2]:.2f} | {means[3]:.2f} |")
+    total = np.mean(totals, axis=0)
+    text.append("| mean | " + " | ".join(f"{x:.2f}" for x in total) + " |")
+    return "\n".join(text) + "\n"
+
+
+def table(everything: list[dict[str, list[dict[str, Any]]]], seeds: int) -> str:
     """Return the results as Markdown."""
     text = [
-        f"Swap regret / sqrt(T), T = {ROUNDS:,}, mean and (worst) of {len(SEEDS)} seeds; us of"
+        f"Swap regret / sqrt(T), T = {ROUNDS:,}, mean and (worst) of {seeds} seeds; us of"
         " processor time a round with the adversary, bytes of the saved state per visited pair,"
         f" means over these games. Written by choices.py of version {trueup.__version__}.",
         "",
@@ -173,7 +222,7 @@ def table(everything: list[dict[str, list[dict[str, Any]]]]) -> str:
     for variant, played in zip(VARIANTS, everything, strict=True):
         regrets = {name: [game["regret"] for game in played[name]] for name in HARD}
         cells = " | ".join(f"{np.mean(x):.2f} ({np.max(x):.2f})" for x in regrets.values())
-        games = [game for own in played.values() for game in own]
+        games = [game for name in HARD for game in played[name]]
         mean = np.mean(list(regrets.values()))
         us, visited = (np.mean([game[key] for game in games]) for key in ("us", "visited"))
         per_pair = sum(game["bytes"] for game in games) / sum(game["visited"] for game in games)
@@ -190,6 +239,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--fresh", action="store_true", help="forget finished games")
+    parser.add_argument("--seeds", type=int, default=10, help="games of each kind")
     options = parser.parse_args()
     source = KERNELS.read_text()
     for variant in VARIANTS:
@@ -202,9 +252,11 @@ def main() -> None:
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     write(work / SOURCE, source)
-    everything = [results(number, work, options.workers) for number in range(len(VARIANTS))]
-    write(HERE / "choices.md", table(everything))
-    print(table(everything))
+    seeds = range(options.seeds)
+    everything = [results(number, work, options.workers, seeds) for number in range(len(VARIANTS))]
+    text = table(everything, options.seeds) + beside(everything)
+    write(HERE / "choices.md", text)
+    print(text)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ __all__ = [  # the submodules, and what is theirs, are loaded on first use
     "protocols",
     "record",
     "replay",
+    "report",
 ]
 
 

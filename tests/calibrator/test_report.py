@@ -80,3 +80,99 @@ def test_scores_of_several_levels_are_of_what_was_issued():
 
     np.testing.assert_allclose(calibrator.report().below, (error < 0).mean(axis=0))
     np.testing.assert_allclose(calibrator.report().score, pinball)
+
+
+# --- where and how often a forecast was overruled, and on what evidence --------------------------
+
+
+def overruled_run(wanted=None, **settings):
+    """Return a run whose model is far too low, and what it was made of."""
+    outcomes = np.random.default_rng(4).uniform(5, 9, 400)
+    wanted = tu.Interval(0.8) if wanted is None else wanted
+    options = {"bounds": (0, 10), "steer": False, **settings}
+    return outcomes, options, tu.calibrate(outcomes, wanted, forecasts=np.full(400, 3.0), **options)
+
+
+def test_a_report_says_where_a_model_was_overruled():
+    """The last rounds of them with what was drawn; all of them are rows of the frame."""
+    _, _, run = overruled_run()
+    rounds = np.flatnonzero(run.overruled)
+    expected = [(int(t), float(run.labels[t, 0])) for t in rounds[-8:]]
+
+    assert rounds.size > 100
+    assert run.summary().overruled_last == tuple(expected)
+
+
+@pytest.mark.parametrize("transform", [None, "asinh"])
+def test_what_is_remembered_of_it_is_the_same_one_by_one_and_in_a_panel(transform):
+    """And after bytes; in the user's units."""
+    outcomes, options, run = overruled_run(transform=transform)
+    calibrator = tu.Calibrator(tu.Interval(0.8), **options)
+    for outcome in outcomes:
+        calibrator.predict(3.0)
+        calibrator.update(float(outcome))
+    panel = tu.Panel(tu.Interval(0.8), **options)
+    seed = panel._seed_of("a")
+    rows = panel.run(["a"] * 400, outcomes, forecasts=[3.0] * 400)
+    again = tu.calibrate(
+        outcomes, tu.Interval(0.8), forecasts=[3.0] * 400, **options | {"seed": seed}
+    )
+
+    assert calibrator.report() == run.summary()
+    assert rows.values.tolist() == again.values.tolist()
+    copies = panel.calibrator("a"), tu.Panel.from_bytes(panel.to_bytes()).calibrator("a")
+    for copy in copies:
+        assert copy.report()._replace(nbytes=0) == again.summary()._replace(nbytes=0)
+
+
+@pytest.mark.parametrize(("raw", "outcome", "side"), [(2.0, 9.0, "higher"), (9.0, 1.0, "lower")])
+@pytest.mark.parametrize("wanted", [tu.Median(), tu.Quantile(0.9), tu.Mean()], ids=repr)
+def test_evidence_points_to_where_outcomes_lie(wanted, raw, outcome, side):
+    """The strongest first, in the user's units; money grows by a claim that fails."""
+    calibrator = tu.Calibrator(wanted, bounds=(0, 10), steer=False)
+    for _ in range(60):
+        calibrator.predict(raw)
+        calibrator.update(outcome)
+    found = calibrator.evidence()
+
+    assert found[0].outcomes == side
+    assert found[0].grown > 1.5
+    assert abs(found[0].label - raw) <= 2 * found[0].scale
+    assert [one.grown for one in found] == sorted((one.grown for one in found), reverse=True)
+    assert sum(one.certificate for one in found) <= calibrator.certificate() * (1 + 1e-9)
+    assert calibrator.report().evidence == found[:3]
+    assert tu.Calibrator(wanted).evidence() == ()
+
+
+def test_coverage_counts_the_ends_of_an_interval():
+    """As issued, moved numbers included; outcomes up to a number for all others."""
+    rng = np.random.default_rng(5)
+    outcomes, own = rng.integers(0, 5, 500).astype(float), rng.integers(0, 5, 500).astype(float)
+    options = {"forecasts": own, "steer": False, "overrule": None}
+    for side in ("both", "lower", "upper"):
+        run = tu.calibrate(outcomes, tu.Interval(0.5, side=side), **options)
+        lower, upper = (np.broadcast_to(end, 500) for end in run.forecasts)
+        inside = ((lower <= outcomes) & (outcomes <= upper)).mean()
+        assert run.summary().coverage == pytest.approx((inside,))
+    run = tu.calibrate(outcomes, tu.Quantiles([0.4, 0.5, 0.6]), **options)
+    up_to = (outcomes[:, None] <= run.values).mean(axis=0)
+    assert run.summary().crossed > 0
+    assert run.summary().coverage == pytest.approx(tuple(up_to))
+
+
+def test_what_is_printed_can_be_read():
+    """A line for each item, only settings that differ, no arrays."""
+    _, _, run = overruled_run()
+    text = str(run.summary())
+
+    assert len(text.splitlines()) == len(run.summary()) + 3  # a line for each of three bins
+    assert "money against it x" in text
+    assert repr(run.calibrator) == (
+        "Calibrator(Interval(coverage=0.8, side='both'), bounds=(0, 10), steer=False)"
+    )
+    assert "np.float64" not in repr(run.calibrator.predict(1.0))
+    assert repr(run).startswith("CalibratedRun(400 rounds of Interval(coverage=0.8, side='both')")
+    assert len(repr(tu.Panel(tu.Median()).run(["a"], [1.0]))) < 60
+    assert repr(tu.Calibrator(tu.Median(), bounds=np.array([0.0, 1.0]))).endswith(
+        "array([0., 1.]))"
+    )

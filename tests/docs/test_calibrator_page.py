@@ -68,6 +68,11 @@ MISTAKES = {
     ),
     "a Decision without bounds": (opened, lambda _: tu.Calibrator(tu.Decision(max))),
     "an unknown target": (opened, lambda _: tu.Calibrator("median")),
+    "text or dates in a column": (opened, lambda _: tu.calibrate([1.0, "2"], tu.Median())),
+    "a missing key of a `Panel`": (
+        opened,
+        lambda _: tu.Panel(tu.Median()).run([1.0, math.nan], [1.0, 2.0]),
+    ),
     "arrays of different length": (
         opened,
         lambda _: tu.calibrate([1.0, 2.0], tu.Median(), forecasts=[1.0]),

@@ -9,6 +9,7 @@ from engine.tools import clone, growth, outcomes_at, push
 from reference.wealth import finest_level
 from trueup import Mean, Median, Quantile
 from trueup._kernels import _engine as kernels
+from trueup.distributions import uniform
 from trueup.engine import Engine
 from trueup.errors import InvalidArgument
 from trueup.losses import Absolute
@@ -219,3 +220,35 @@ def test_wealth_never_grows_when_whole_mixtures_learn_in_groups():
         engine.update(Absolute(push(engine.predict())))
 
     assert max(worst) <= ROUNDING
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_rounds_of_many_groups_go_on_from_a_working_set(schedule):
+    """Three of twenty groups a round: few new pairs are asked for, and no gain is left."""
+    rounds, rng = 30_000, np.random.default_rng(8)
+    groups = np.column_stack(
+        [np.zeros(rounds, np.int64), rng.integers(1, 8, rounds), rng.integers(8, 20, rounds)]
+    )
+    level = 0.2 + 0.3 * (groups[:, 1] % 3) / 2 + 0.3 * (groups[:, 2] % 2)
+    engine = Engine(seed=1, schedule=schedule)
+    engine.play(np.clip(level + rng.normal(0, 0.1, rounds), 0.0, 1.0), Mean(), groups=groups)
+    info = engine.info()
+
+    assert info.added <= 0.05 * rounds  # with six pairs remembered 0.5 to 1.2 a round
+    assert info.stalled == 0
+    assert info.gains <= ROUNDING
+
+
+@pytest.mark.parametrize("groups", [(0,), (1, 3, 4)])
+def test_settled_at_once_is_the_same_as_opened_and_settled(groups):
+    """Without slips and with them, followed beliefs among them, in several groups: equal states."""
+    plain, slips = Engine(seed=2), Engine(seed=2)
+    rng = np.random.default_rng(9)
+    for n, outcome in enumerate(rng.uniform(size=60)):
+        law = uniform(0.1, 0.9) if n % 3 == 0 else None
+        late = slips.open(law, groups=groups)
+        assert plain.predict(law, groups=groups) == late
+        plain.update(Absolute(outcome))
+        slips.update(Absolute(outcome), late.round)
+
+    assert plain.to_bytes() == slips.to_bytes()

@@ -43,8 +43,9 @@ from trueup._kernels._jit import compiled
 N_RATES = 6  # eta = 2^-1, 2^-3, ..., 2^-11: the last is best for some 10^9 rounds of one bin
 RATE_STEP = 0.25
 FRESH = 0.5 * (1.0 - 0.25**N_RATES) / (0.75 * N_RATES)  # mean of the rates
-MOST_COLUMNS = 24  # of a small game
+MOST_COLUMNS = 64  # of a small game
 KEPT = 6  # pairs that stay in the working set from round to round
+KEPT_IN_GROUPS = 24  # where a round has several groups, and the next may have others
 MOST_ROWS = 3 * MOST_COLUMNS + 1
 MOST_GROUPS = 32  # of one round
 MOST_SCALE = 40
@@ -103,7 +104,8 @@ AT_BEST = AT_CLIMB + MOST_ROWS + 1
 AT_ESCROW = AT_BEST + MOST_COLUMNS
 AT_TABLE = AT_ESCROW + 4 * N_RATES
 SCRATCH = AT_TABLE + (MOST_ROWS + 1) * (MOST_COLUMNS + 1)
-WHOLE_SCRATCH = 2 * MOST_ROWS + MOST_COLUMNS + 1
+AT_MARKS = 2 * MOST_ROWS + MOST_COLUMNS + 1
+WHOLE_SCRATCH = AT_MARKS + MOST_COLUMNS + MOST_ROWS
 
 GUARD, FOLLOW = 0, 1  # MODE
 DONE, NO_ROOM = 0, -2  # status of opening; slips are numbered from 0
@@ -159,13 +161,28 @@ def furnish(i, f, groups, slips):
 
 
 @compiled
+def wipe(i, f):
+    """Let free slips hold nothing but their place in the list."""
+    slip = i[FREE_SLIP]
+    while slip >= 0:
+        at, stakes = i[AT_SLIPS] + WHOLE_SLIP * slip, i[AT_FSLIPS] + SLIP * slip
+        for k in range(WHOLE_SLIP):
+            i[at + k] = i[at + k] if k == SLIP_NEXT else 0
+        for k in range(SLIP):
+            f[stakes + k] = 0.0
+        slip = i[at + SLIP_NEXT]
+
+
+@compiled
 def transfer(i, f, new_i, new_f):
     """Copy a state into another one, whose rooms stand in its header already and are enough."""
     rooms = new_i[ROW_ROOM], new_i[INDEX_SIZE], new_i[GROUP_ROOM], new_i[SLIP_ROOM]
-    new_i[:WHOLE_HEADER] = i[:WHOLE_HEADER]
+    for k in range(WHOLE_HEADER):
+        new_i[k] = i[k]
     new_i[ROW_ROOM], new_i[INDEX_SIZE], new_i[GROUP_ROOM], new_i[SLIP_ROOM] = rooms
     place_blocks(new_i)
-    new_f[:HEADER] = f[:HEADER]
+    for k in range(HEADER):
+        new_f[k] = f[k]
     for k in range(WHOLE_ROW * i[ROWS]):
         new_i[new_i[AT_ROWS] + k] = i[i[AT_ROWS] + k]
     for k in range(ROW * i[ROWS]):
@@ -176,12 +193,13 @@ def transfer(i, f, new_i, new_f):
     for k in range(GROUP * groups):
         new_f[new_i[AT_FGROUPS] + k] = f[i[AT_FGROUPS] + k]
     slips = i[SLIP_ROOM]
-    if new_i[SLIP_ROOM] < slips:  # nothing is open
+    if i[OPEN] == 0:
         slips, new_i[FREE_SLIP] = 0, -1
     for k in range(WHOLE_SLIP * slips):
         new_i[new_i[AT_SLIPS] + k] = i[i[AT_SLIPS] + k]
     for k in range(SLIP * slips):
         new_f[new_i[AT_FSLIPS] + k] = f[i[AT_FSLIPS] + k]
+    wipe(new_i, new_f)
     furnish(new_i, new_f, groups, slips)
     for number in range(i[ROWS]):
         key = new_i[new_i[AT_ROWS] + WHOLE_ROW * number + KEY]
@@ -582,9 +600,10 @@ def pivot(table, m, n, leave, enter):
 
 
 @compiled
-def refresh(i, size, finest, work, rows, m, table, basis, free):
+def refresh(i, size, finest, work, rows, m, table, basis, free, marks):
     """Compute the tableau of a basis anew, largest pivots first; return its least cost and rhs."""
-    inside, outside = np.zeros(size, np.int64), np.zeros(m, np.int64)
+    inside, outside = marks[:MOST_COLUMNS], marks[MOST_COLUMNS:]
+    inside[:], outside[:] = 0, 0
     for k in range(m):
         if basis[k] < size:
             inside[basis[k]] = 1
@@ -638,10 +657,10 @@ def make_feasible(table, m, n, basis, free):
 
 
 @compiled
-def repair(i, size, finest, work, rows, m, table, basis, free):
+def repair(i, size, finest, work, rows, m, table, basis, free, marks):
     """Solve the small game again where rounding has spoiled the tableau."""
     for attempt in range(6):
-        cost, rhs = refresh(i, size, finest, work, rows, m, table, basis, free)
+        cost, rhs = refresh(i, size, finest, work, rows, m, table, basis, free, marks)
         if cost >= -1e-10 and rhs >= -1e-12:
             return
         if cost >= -1e-9:
@@ -765,8 +784,9 @@ def guard(i, f, size, work, whole):
     (an outcome still gains) the game is solved again with care.
     """
     finest, limit = i[FINEST], TOLERANCE * f[WEALTH]
+    most = KEPT if i[N_GROUPS] == 1 else KEPT_IN_GROUPS
     rows, basis = whole[:MOST_ROWS], whole[MOST_ROWS : 2 * MOST_ROWS]
-    free = whole[2 * MOST_ROWS :]
+    free, marks = whole[2 * MOST_ROWS : AT_MARKS], whole[AT_MARKS:]
     table = work[AT_TABLE:SCRATCH].reshape(MOST_ROWS + 1, MOST_COLUMNS + 1)
     if size == 0:
         size = append(i, f, np.int64(0), np.int64(0), np.int64(0)) + 1
@@ -783,7 +803,7 @@ def guard(i, f, size, work, whole):
         if best <= 0.0:
             i[DID_REUSE] = 1
             f[GAIN] = 0.0
-            return drop(i, f, size, KEPT)
+            return drop(i, f, size, most)
     for n in range(size):
         work[AT_BEST + n] = f[AT_NEXT_SHARES + n]
         if f[AT_NEXT_SHARES + n] <= 0.0:
@@ -796,7 +816,7 @@ def guard(i, f, size, work, whole):
         i[DID_SOLVE] += 1
         gain = gain_of(i, f, size, finest, work, rows, n_rows, table, basis)
         if gain > limit:
-            repair(i, size, finest, work, rows, n_rows, table, basis, free)
+            repair(i, size, finest, work, rows, n_rows, table, basis, free, marks)
             gain = gain_of(i, f, size, finest, work, rows, n_rows, table, basis)
         if gain < best or (gain == best and known):
             fell, best, known = gain < best, gain, True
@@ -830,7 +850,7 @@ def guard(i, f, size, work, whole):
     for n in range(size):
         f[AT_NEXT_SHARES + n] = work[AT_BEST + n]
     f[GAIN] = max(best, 0.0) / f[WEALTH]
-    return drop(i, f, size, KEPT)
+    return drop(i, f, size, most)
 
 
 @compiled
@@ -1029,19 +1049,27 @@ def open_round(i, f, work):
     if i[EXPECTED] == 0 and not has_room(i):
         return np.int64(NO_ROOM)  # else room was made for all rows before they were made
     first = np.int64(-1)
-    chosen, size = i[CHOSEN], i[NEXT_SIZE]
-    if i[MODE] == GUARD:  # which goes on from its own working set
-        for n in range(size):
-            i[AT_POOL + 2 * n] = i[AT_NEXT + 2 * n]
-            i[AT_POOL + 2 * n + 1] = i[AT_NEXT + 2 * n + 1]
-            f[AT_SHARES + n] = f[AT_NEXT_SHARES + n]
-        i[SIZE] = size
-    for n in range(size - 1, -1, -1):
+    for n in range(i[NEXT_SIZE] - 1, -1, -1):
         share = f[AT_NEXT_SHARES + n]
-        if n == chosen or (i[EXPECTED] == 1 and share > 0.0):
+        if n == i[CHOSEN] or (i[EXPECTED] == 1 and share > 0.0):
             share = share if i[EXPECTED] == 1 else 1.0
             for k in range(i[N_GROUPS] - 1, -1, -1):
                 first = stake(i, f, i[AT_NOW + k], n, share, first, work)
+    f[RESERVED] += f[RESERVE]
+    f[REFINE_RESERVED] += f[REFINE_RESERVE]
+    go_ahead(i, f)
+    return first
+
+
+@compiled
+def go_ahead(i, f):
+    """Make the round that was prepared a played one: what is counted, and the working set."""
+    if i[MODE] == GUARD:  # which goes on from its own working set
+        for n in range(i[NEXT_SIZE]):
+            i[AT_POOL + 2 * n] = i[AT_NEXT + 2 * n]
+            i[AT_POOL + 2 * n + 1] = i[AT_NEXT + 2 * n + 1]
+            f[AT_SHARES + n] = f[AT_NEXT_SHARES + n]
+        i[SIZE] = i[NEXT_SIZE]
     for k in range(i[N_GROUPS]):
         f[i[AT_FGROUPS] + GROUP * i[AT_NOW + k] + GROUP_PLAYED] += 1.0
     i[REUSED] += i[DID_REUSE]
@@ -1050,18 +1078,15 @@ def open_round(i, f, work):
     i[ADDED] += i[DID_ADD]
     i[STALLED] += i[DID_STALL]
     f[GAINS] += f[GAIN]
-    f[RESERVED] += f[RESERVE]
-    f[REFINE_RESERVED] += f[REFINE_RESERVE]
     if i[MODE] == FOLLOW:
         i[FOLLOWED] += 1
     elif i[AIMED] == 1:
-        at = AT_NEXT + 2 * chosen
+        at = AT_NEXT + 2 * i[CHOSEN]
         i[OVERRULED] += int(i[at] != i[AIM_SCALE] or i[at + 1] != i[AIM_PLACE])
     if i[REFINES] == 1 and i[REFINE_MODE] == 0 and f[POINT] != f[SAID]:
         i[UNREFINED] += 1
     i[ROUNDS] += 1
     i[READY] = 0
-    return first
 
 
 @compiled
@@ -1165,11 +1190,26 @@ def settle(i, f, first, seen, said_more, point_more, work):
         weigh(i, f, number, work)
         slip, n = following, n + 1
     f[REFINED] += said_more
+    f[REFINE_MODEL] += refined
+    if i[OPEN] == 0:  # no rounding is left behind
+        f[RESERVED], f[REFINE_RESERVED] = 0.0, 0.0
+    enrich(f, change, followed)
+
+
+@compiled
+def enrich(f, change, followed):
+    """Count what all bettors gained in a round."""
     f[WEALTH] += change
     f[PEAK] = max(f[PEAK], f[WEALTH])
     if followed:
         f[MODEL] += change
-    f[REFINE_MODEL] += refined
+
+
+@compiled
+def exceeded(claim, scale, finest, seen):
+    """Return u: by how much a claim turned out to be exceeded."""
+    level = threshold(claim, scale, finest)
+    return seen[claim] - level if claim < 2 else level - seen[claim]
 
 
 @compiled
@@ -1184,12 +1224,34 @@ def pay(i, f, slip, seen):
         f[row + SUMS + claim] += share * seen[claim]
         if not alive(claim, scale, i[at + SLIP_PLACE], finest):
             continue
-        level = threshold(claim, scale, finest)
-        off = seen[claim] - level if claim < 2 else level - seen[claim]
+        off, won = exceeded(claim, scale, finest, seen), 0.0
         for k in range(N_RATES * claim, N_RATES * (claim + 1)):
             gain = f[stakes + SLIP_STAKES + k] * off
-            change += gain
+            won += gain
             f[row + PRODUCTS + k] = min(max(f[row + PRODUCTS + k] + gain, POOREST), RICHEST)
+        change += won
+    return change
+
+
+@compiled
+def pay_at_once(i, f, number, scale, place, seen):
+    """Do what `stake`, `pay` and `weigh` do where nothing is open, without writing a slip."""
+    row, finest, change = i[AT_FROWS] + ROW * number, i[FINEST], 0.0
+    f[row + PLAYED] += 1.0
+    for claim in range(4):
+        f[row + SUMS + claim] += seen[claim]
+        awake = alive(claim, scale, place, finest)
+        off = exceeded(claim, scale, finest, seen) if awake else 0.0
+        won, total, rate = 0.0, 0.0, 0.5
+        for k in range(N_RATES * claim, N_RATES * (claim + 1)):
+            gain = rate * f[row + PRODUCTS + k] * off
+            won += gain
+            value = min(max(f[row + PRODUCTS + k] + gain, POOREST), RICHEST)
+            f[row + PRODUCTS + k] = value
+            total += rate * value
+            rate *= RATE_STEP
+        f[row + WEIGHTS + claim] = total
+        change += won
     return change
 
 
@@ -1418,8 +1480,23 @@ def learn(i, f, first, loss, seen, work):
 
 @compiled
 def step(i, f, loss, seen, work):
-    """Open the prepared round and settle it at once, with a loss of a known kind."""
-    learn(i, f, open_round(i, f, work), loss, seen, work)
+    """Open the prepared round and settle it at once, with a loss of a known kind.
+
+    Where nothing is open, nothing refined and only the drawn bin learns, slips are not needed.
+    """
+    scale, place = i[AT_NEXT + 2 * i[CHOSEN]], i[AT_NEXT + 2 * i[CHOSEN] + 1]
+    if i[OPEN] > 0 or i[EXPECTED] == 1 or f[POINT] != place * size_of(scale):
+        learn(i, f, open_round(i, f, work), loss, seen, work)
+        return
+    observe(loss, scale, place, seen[0])
+    for k in range(i[N_GROUPS] - 1, -1, -1):  # visited in the order of `open_round`
+        new_row(i, f, i[AT_NOW + k], scale, place)
+    change = 0.0
+    for k in range(i[N_GROUPS]):
+        number = row_of(i, i[AT_NOW + k], scale, place)
+        change += pay_at_once(i, f, number, scale, place, seen[0])
+    enrich(f, change, i[MODE] == FOLLOW)
+    go_ahead(i, f)
 
 
 # --- whole runs ------------------------------------------------------------------------------
@@ -1427,21 +1504,22 @@ def step(i, f, loss, seen, work):
 
 @compiled
 def play(
-    i, f, losses, first, starts, order, groups, nodes, left, right, points, slips, said, labels,
-    notes, seen, work, whole,
+    i, f, losses, outcomes, first, starts, order, groups, nodes, left, right, points, slips, said,
+    labels, notes, seen, work, whole,
 ):  # fmt: skip
     """Play rounds with given losses from number `first` on.
 
-    `losses` has a row each round; NaN as its outcome says that it is never known. Before round t is
-    forecast, the rounds `order[starts[t] : starts[t + 1]]` are settled. Shapes: `starts` (T + 2,),
-    `order` (at most T,), `groups` (T or 1, n), belief arrays (T, 1 or 0, n), `points` (T or 0,);
+    `losses` has a row each round, or one for all, into which `outcomes` (T,) are written; NaN says
+    that the outcome is never known. Before round t is forecast, the rounds
+    `order[starts[t] : starts[t + 1]]` are settled. Shapes: `starts` (T + 2,), `order` (at most T,),
+    `groups` (T or 1, n), belief arrays (T, 1 or 0, n), `points` (T or 0,);
     written to: `slips`, `said` (T,), `labels` (T, 2), `notes` (T, 2) with mode and lambda.
     Returns the number of the first round that was not opened: there was no room for it.
     """
-    rounds = losses.shape[0]
+    rounds = outcomes.size
     for number in range(first, rounds):
         for k in range(starts[number], starts[number + 1]):
-            answer(i, f, order[k], losses, slips, seen, work)
+            answer(i, f, order[k], losses, outcomes, slips, seen, work)
         at = number if groups.shape[0] > 1 else 0
         i[N_GROUPS] = groups.shape[1]
         for k in range(groups.shape[1]):
@@ -1457,24 +1535,35 @@ def play(
         labels[number, 0] = i[AT_NEXT + 2 * i[CHOSEN]]
         labels[number, 1] = i[AT_NEXT + 2 * i[CHOSEN] + 1]
         notes[number, 0], notes[number, 1] = i[MODE], f[LAMBDA]
-        slips[number] = open_round(i, f, work)
         soon = starts[number + 1]
-        if soon == starts[number + 2] or order[soon] != number:
+        next_known = soon < starts[number + 2] and order[soon] == number
+        if next_known and not math.isnan(outcomes[number]):
+            step(i, f, losses[put(losses, outcomes, number)], seen, work)
+        else:
+            slips[number] = open_round(i, f, work)
             weigh_open(i, f, slips[number], work)
     for k in range(starts[rounds], starts[rounds + 1]):
-        answer(i, f, order[k], losses, slips, seen, work)
+        answer(i, f, order[k], losses, outcomes, slips, seen, work)
     return rounds
 
 
 @compiled
-def answer(i, f, number, losses, slips, seen, work):
+def put(losses, outcomes, number):
+    """Write the outcome of a round into the row of its loss; return which row that is."""
+    at = number if losses.shape[0] > 1 else 0
+    losses[at, OUTCOME] = outcomes[number]
+    return at
+
+
+@compiled
+def answer(i, f, number, losses, outcomes, slips, seen, work):
     """Settle round `number` of a run, or abandon it where its outcome is missing."""
     if slips[number] < 0:
         return  # before the state was given more room
-    if math.isnan(losses[number, OUTCOME]):
+    if math.isnan(outcomes[number]):
         abandon(i, f, slips[number], work)
     else:
-        learn(i, f, slips[number], losses[number], seen, work)
+        learn(i, f, slips[number], losses[put(losses, outcomes, number)], seen, work)
     slips[number] = -1
 
 
@@ -2097,6 +2186,7 @@ def pack(i, f, z, out, whole):
         out[n] = z[k]
         n += 1
     count, window, head = int(z[ERRORS]), int(z[WINDOW]), int(z[HEAD])
+    out[n - STREAM + HEAD] = count % window  # as `unpack` will have it
     for k in range(count):
         out[n] = z[STREAM + (head - count + k) % window]
         n += 1
@@ -2162,8 +2252,23 @@ def unpack(out, whole, i, f, z, work):
         n += 1
     z[HEAD] = count % window
     ordered = z[STREAM + window : STREAM + window + count]
-    ordered[:] = z[STREAM : STREAM + count]
-    ordered.sort()
+    for k in range(count):
+        ordered[k] = z[STREAM + k]
+    arrange(ordered)
+
+
+@compiled
+def arrange(numbers):
+    """Sort numbers in place: by insertion, with smaller and smaller steps (Shell)."""
+    step = numbers.size
+    while step > 1:
+        step = max(5 * step // 11, 1)
+        for k in range(step, numbers.size):
+            number, at = numbers[k], k
+            while at >= step and numbers[at - step] > number:
+                numbers[at] = numbers[at - step]
+                at -= step
+            numbers[at] = number
 
 
 # --- adversaries -----------------------------------------------------------------------------
@@ -2322,10 +2427,13 @@ def duel(
             outcomes[number] = outcome_of(
                 i, f, kind, setting, base + number, rounds, toss, memory, work, whole
             )
-        slips[number] = open_round(i, f, work)
-        remember(kind, said[number], scale, place, outcomes[number], rounds, memory)
-        if delay > 0:
+        if delay == 0:
+            loss[OUTCOME] = outcomes[number]
+            step(i, f, losses[number] if kind == GIVEN else loss, seen, work)
+        else:
+            slips[number] = open_round(i, f, work)
             weigh_open(i, f, slips[number], work)
+        remember(kind, said[number], scale, place, outcomes[number], rounds, memory)
     for number in range(max(said.size - delay - 1, 0), said.size):
         settle_late(i, f, kind, loss, losses, number, slips, outcomes, seen, work)
     return said.size

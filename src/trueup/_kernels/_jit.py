@@ -1,6 +1,9 @@
 """One decorator around the compiler.
 
 No fast math: the guarantees are about sums of small signed terms, and a NaN must stay visible.
+No reference counts either: every call of one kernel by another would count up and down, atomically,
+for each array, which is more than half of a round. So a kernel allocates nothing: it is given its
+scratch, and copies stretches of an array number by number. (What needs memory does not compile.)
 Where no folder can be written to, kernels are compiled anew in every process.
 """
 
@@ -8,7 +11,12 @@ from typing import Any
 
 from numba import njit
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
 
 
 def compiled(function: Any) -> Any:

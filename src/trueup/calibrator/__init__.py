@@ -2,7 +2,7 @@
 
 from trueup.calibrator._batch import CalibratedRun, calibrate
 from trueup.calibrator._calibrator import Calibrator
-from trueup.calibrator._issued import Bins, Forecast, Report
+from trueup.calibrator._issued import Bins, Evidence, Forecast, Report
 from trueup.calibrator._panel import Panel, PanelRun
 from trueup.calibrator._storage import from_bytes, load, save, to_bytes
 from trueup.calibrator._targets import (
@@ -20,6 +20,7 @@ __all__ = [
     "Calibrator",
     "Decision",
     "Ends",
+    "Evidence",
     "Forecast",
     "Interval",
     "Levels",

@@ -8,8 +8,11 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
-from trueup.calibrator._calibrator import REMEMBERED, Calibrator
+from trueup.calibrator._calibrator import NAMED, REMEMBERED, Calibrator
+from trueup.calibrator._columns import as_floats, like
 from trueup.calibrator._issued import Open, Report
+from trueup.calibrator._order import Moved
+from trueup.calibrator._stream import most_open
 from trueup.calibrator._targets import Decision, Ends, Levels, Probability, Target, shaped
 from trueup.engine._arrays import replay_order
 from trueup.errors import InvalidArgument
@@ -33,6 +36,11 @@ class CalibratedRun(NamedTuple):
     raw: FloatArray  # the user's own numbers, NaN without
     weights: Any  # shape (T,), or None
     calibrator: Calibrator  # in the state after the run
+
+    def __repr__(self) -> str:
+        said, overruled = len(self.outcomes), int(np.sum(self.overruled))
+        text = f"{said} rounds of {self.calibrator.wanted!r}, {overruled} overruled"
+        return f"CalibratedRun({text}, certificate {self.certificate:.6g})"
 
     @property
     def certificate(self) -> float:
@@ -77,7 +85,10 @@ class CalibratedRun(NamedTuple):
         return float(total * span**power * calibrator.max_weight)
 
     def to_frame(self) -> Any:
-        """Return the run as a pandas frame, a row a round."""
+        """Return the run as a pandas frame, a row a round.
+
+        With the index of what was given, and of several numbers a column each: `value_0` and so on.
+        """
         try:
             pd = import_module("pandas")
         except ImportError:
@@ -89,7 +100,18 @@ class CalibratedRun(NamedTuple):
                 columns[name[:-1]] = block
             else:
                 columns |= {f"{name[:-1]}_{k}": block[:, k] for k in range(block.shape[1])}
-        return pd.DataFrame(columns | {"overruled": self.overruled, "guarded": self.guarded})
+        flags = ("overruled", "guarded", "answered")
+        columns |= {name: getattr(self, name) for name in flags}
+        if self.weights is not None:
+            columns["weight"] = self.weights
+        said = self.forecasts.values if isinstance(self.forecasts, Levels) else self.forecasts
+        one = (
+            next((c for c in said if hasattr(c, "index")), None)
+            if isinstance(said, tuple)
+            else said
+        )
+        index = getattr(one, "index", None)
+        return pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
 
 
 def calibrate(
@@ -154,34 +176,29 @@ def continue_run(
         y, own = transform.into_all("outcomes", values), transform.into_all("forecasts", anchors)
     replay = replay_order(rounds, known_at)
     members = _members(calibrator, rounds, groups)
-    first, used = calibrator._issued, y
+    used = y
     if calibrator.max_open is not None:
         replay, late = give_up(calibrator, replay)
         used = y.copy()
         used[late] = np.nan
     parts = [stream.run(used, own, replay, members, shares) for stream in calibrator._streams]
-    said = np.column_stack([part[0] for part in parts])
-    issued = np.sort(said, axis=1)
-    remember(calibrator, parts, said, own, first)
+    issued = put_in_order(calibrator, parts, used, shares, own, replay)
     answered = ~np.isnan(used) & (parts[0][3] == -1)
-    if said.shape[1] > 1:
-        order = replay[1][answered[replay[1]]]
-        weights_now = shares[order] if shares.size else np.ones(order.size)
-        answers = said[order], issued[order], y[order], weights_now, own[order]
-        _count_sorting(calibrator, *answers)
     labels = np.column_stack([part[1][:, 0] for part in parts])
     if transform is not None:
         same = issued == own[:, None]  # the user's own number comes back as it was
         issued = np.where(same, anchors[:, None], transform.back_all(issued))
         labels = transform.back_all(labels)
     scales = np.column_stack([part[1][:, 1] for part in parts])
-    single = said.shape[1] == 1
+    overruled = np.any([part[2][:, 0] > 0 for part in parts], axis=0)
+    note_overruled(calibrator, overruled, labels[:, 0])
+    single = issued.shape[1] == 1
     return CalibratedRun(
         given_back(given, calibrator.wanted, issued),
         issued[:, 0] if single else issued,
         labels[:, 0] if single else labels,
         scales[:, 0] if single else scales,
-        np.any([part[2][:, 0] > 0 for part in parts], axis=0),
+        overruled,
         parts[0][2][:, 0] >= 0,
         answered,
         values,
@@ -218,37 +235,37 @@ def give_up(calibrator: Calibrator, replay: Any) -> tuple[Any, list[int]]:
     return (ends, np.array(closed, dtype=np.int64)), late
 
 
-def remember(
-    calibrator: Calibrator, parts: Any, said: FloatArray, anchors: FloatArray, first: int
-) -> None:
-    """Keep what is still open at the end of a run."""
+def put_in_order(
+    calibrator: Calibrator,
+    parts: Any,
+    outcomes: FloatArray,
+    shares: FloatArray,
+    anchors: FloatArray,
+    replay: tuple[IntArray, IntArray],
+) -> FloatArray:
+    """Return what is issued, shape (T, k), and keep what is still open at the end of a run."""
+    said = np.column_stack([part[0] for part in parts])
+    issued, moved = said, dict[int, Moved]()
+    if said.shape[1] > 1:
+        waiting, most = calibrator._waiting(), most_open(replay[0])
+        own = ~np.isnan(anchors)
+        issued, moved = calibrator._order.run(said, outcomes, shares, own, replay, most, waiting)
     slips = np.column_stack([part[3] for part in parts])
     for k, t in enumerate(np.flatnonzero(slips[:, 0] != -1).tolist()):
         memos = tuple(part[4][k].copy() for part in parts)
-        entry = Open(tuple(slips[t].tolist()), tuple(said[t].tolist()), float(anchors[t]), memos)
-        calibrator._open[first + t] = entry
+        calibrator._open[calibrator._issued + t] = Open(
+            tuple(slips[t].tolist()), tuple(said[t].tolist()), float(anchors[t]), memos,
+            moved.get(t),
+        )  # fmt: skip
     calibrator._issued += said.shape[0]
+    return issued
 
 
-def _count_sorting(
-    calibrator: Calibrator,
-    said: FloatArray,
-    issued: FloatArray,
-    y: FloatArray,
-    shares: FloatArray,
-    own: FloatArray,
-) -> None:
-    """Add what putting numbers in order has changed, level by level, in the order of outcomes."""
-    for k, stream in enumerate(calibrator._streams):
-        errors = [block[:, k] - y for block in (issued, said)]
-        below, above = stream.template.below, stream.template.above
-        costs = [np.where(error < 0, below, above) * error for error in errors]
-        more = costs[0] - costs[1]
-        below = (y < issued[:, k]).astype(float) - (y < said[:, k])
-        rows = [shares * np.maximum(more, 0.0), more, below, np.where(np.isnan(own), 0.0, more)]
-        calibrator._sorting[k] = np.cumsum(
-            np.vstack([calibrator._sorting[k], np.column_stack(rows)]), axis=0
-        )[-1]
+def note_overruled(calibrator: Calibrator, overruled: Any, labels: FloatArray) -> None:
+    """Remember the last rounds of a run that were overruled; the run has been counted already."""
+    rounds = np.flatnonzero(overruled)[-NAMED:].tolist()
+    first = calibrator._issued - overruled.size
+    calibrator._note_overruled([(first + t, float(labels[t])) for t in rounds])
 
 
 def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:
@@ -285,20 +302,6 @@ def _members(
     return np.array(rows, dtype=np.int64)
 
 
-def as_floats(name: str, given: Any) -> FloatArray:
-    """Return a column of any kind as floats, None as NaN."""
-    raw = given.to_numpy() if hasattr(given, "to_numpy") else given
-    if isinstance(raw, list | tuple):
-        raw = [np.nan if value is None else value for value in raw]
-    array = check.numbers(name, raw)
-    if array.ndim != 1:
-        raise check.refuse(name, "one-dimensional", array.shape)
-    if np.isinf(array).any():
-        at = int(np.flatnonzero(np.isinf(array))[0])
-        raise InvalidArgument(f"{name} must be finite or NaN, got {array[at]} at index {at}.")
-    return array
-
-
 def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:
     known = ~np.isnan(values)
     wrong = np.zeros(values.size, dtype=bool)
@@ -315,22 +318,11 @@ def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:
 
 def given_back(given: Any, wanted: Target, issued: FloatArray) -> Any:
     """Return the issued numbers in the kind of column that was given."""
-    columns = [_like(given, issued[:, k]) for k in range(issued.shape[1])]
+    columns = [like(given, issued[:, k]) for k in range(issued.shape[1])]
     answer = shaped(wanted, columns)
     if isinstance(answer, Ends | Levels):
         return answer
     return columns[0]
-
-
-def _like(given: Any, values: FloatArray) -> Any:
-    kind = type(given).__module__.split(".")[0]
-    if kind == "pandas":
-        return type(given)(values, index=given.index)
-    if kind == "polars":
-        return type(given)(values)
-    if kind == "pyarrow":
-        return import_module("pyarrow").array(values)
-    return values.tolist() if isinstance(given, list | tuple) else values
 
 
 def _column(block: FloatArray, k: int) -> FloatArray:

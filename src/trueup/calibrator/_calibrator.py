@@ -2,20 +2,21 @@
 
 Each number that is asked for is a stream of its own: an engine, a range that doubles when an
 outcome leaves it, and a window of past errors that completes a point forecast to a belief. Numbers
-of several levels are drawn with one coin and put in order before they are issued.
+of several levels are drawn with one coin; those that cross are replaced by weighted means.
 
 **Which guarantee holds.** With `exact=True` a grid value is issued: "whenever it said A, B would
 have been better" is bounded for every A and B. By default the number is refined inside the drawn
 cell, and the guarantee is by label, the drawn bin, which comes with every forecast: replacing all
-that was said under a label by one constant is bounded to save little. With several levels it is the
-sum over the levels that is bounded: putting numbers in order never raises the sum of their pinball
-losses. What it costs a single level is counted, and its certificate has it. Forecasts from before
-the range is known have no guarantee; they are counted too.
+that was said under a label by one constant is bounded to save little. With several levels that
+holds for each level as issued: what it costs one to be put in order is bounded too (`Order`), and
+counted, and its certificate has it. Forecasts from before the range is known have no guarantee;
+they are counted too.
 """
 
 import math
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
 from trueup.calibrator._decision import DecisionStream
-from trueup.calibrator._issued import Bins, Forecast, Open, Report
-from trueup.calibrator._report import bins_of, report_of, unit_of
+from trueup.calibrator._issued import Bins, Evidence, Forecast, Open, Report
+from trueup.calibrator._order import Moved, Order
+from trueup.calibrator._report import bins_of, evidence_of, report_of, unit_of
 from trueup.calibrator._stream import Said, Stream
 from trueup.calibrator._targets import (
     Decision,
@@ -43,6 +45,7 @@ from trueup.properties import Median, Quantile
 from trueup.protocols import Loss, Property
 
 NOTHING = float("nan")
+NAMED = 8  # rounds that were overruled, the last of them
 REMEMBERED = 1_000  # forecasts given up whose ids are still known as such
 SETTINGS = (
     "bounds", "seed", "exact", "steer", "of", "transform", "overrule", "strict", "c", "window",
@@ -154,7 +157,8 @@ class Calibrator:
         self._expired: dict[int, None] = {}  # the last of them, to say so
         self._groups: dict[Hashable, int] = {}
         self._issued = self._given_up = 0
-        self._sorting = np.zeros((len(self._streams), 4))  # see `_count_sorting`
+        self._overruled: list[tuple[int, float]] = []  # the last of them: id and first label
+        self._order = Order(tuple(stream.template for stream in self._streams))
         self._lock = threading.RLock()
 
     def _made(self, ends: tuple[float, float] | None) -> list[Any]:
@@ -174,8 +178,13 @@ class Calibrator:
         ]
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
-        return f"Calibrator({self.wanted!r}, {given})"
+        usual = signature(Calibrator).parameters
+        given = [
+            f", {name}={value!r}"
+            for name, value in self.settings().items()
+            if repr(value) != repr(usual[name].default)
+        ]
+        return f"Calibrator({self.wanted!r}{''.join(given)})"
 
     def settings(self) -> dict[str, Any]:
         """Return all settings but what is wanted."""
@@ -212,13 +221,16 @@ class Calibrator:
         with self._lock:
             named, given = self._named(groups), self._given(forecast)
             self._groups |= {name: number for name, number in named.items() if number}
-            said, raw, anchor = self._look(given, tuple(sorted(named.values())))
+            said, raw, anchor, moved = self._look(given, tuple(sorted(named.values())))
             slips = tuple(s.open() if s.ranged else -2 for s in self._streams)
             for stream in self._streams:
                 stream.z[kernels.UNGUARDED] += 0.0 if stream.ranged else 1.0
             memos = tuple(stream.memo.copy() for stream in self._streams)
-            self._open[said.id] = Open(slips, raw, anchor, memos)
+            self._order.open(moved)
+            self._open[said.id] = Open(slips, raw, anchor, memos, moved)
             self._issued += 1
+            if said.overruled:
+                self._note_overruled([(said.id, _first(said.label))])
             if self.max_open is not None and len(self._open) > self.max_open:
                 self._give_up()  # only now: the mixture was chosen for the stakes as they were
             return said
@@ -305,7 +317,7 @@ class Calibrator:
             for stream in self._streams:
                 stream.engine.forget()
                 stream.z[kernels.ERRORS] = stream.z[kernels.HEAD] = 0.0
-            self._sorting[:, 0] = 0.0
+            self._order.forget()
 
     def report(self) -> Report:
         """Return how it has gone so far."""
@@ -335,7 +347,7 @@ class Calibrator:
                 raise InvalidArgument(f"There is no group {group!r}.")
             total = sum(
                 unit_of(s) * s.engine.certificate(number) + more
-                for s, more in zip(self._streams, self._sorting[:, 0].tolist(), strict=True)
+                for s, more in zip(self._streams, self._order.counts[:, 0].tolist(), strict=True)
             )
             return float(total * self.max_weight)
 
@@ -349,6 +361,23 @@ class Calibrator:
                 )
                 for name, number in self._groups.items()
             }
+
+    def evidence(self, most: int = 10) -> tuple[Evidence, ...]:
+        """Return the bins against which evidence is strongest, the strongest first.
+
+        It is on this that forecasts are overruled: the guard mixes so that money against bins
+        cannot grow, whatever comes.
+
+        >>> from trueup import Median
+        >>> calibrator = Calibrator(Median(), bounds=(0, 8))
+        >>> for _ in range(50):
+        ...     forecast = calibrator.predict(2.0)
+        ...     calibrator.update(6.0)
+        >>> [one.outcomes for one in calibrator.evidence(1)]
+        ['higher']
+        """
+        with self._lock:
+            return evidence_of(self, check.integer("most", most, at_least=1))
 
     @property
     def open(self) -> tuple[int, ...]:
@@ -370,14 +399,29 @@ class Calibrator:
 
     def _look(
         self, given: tuple[float, Any, float | None], numbers: tuple[int, ...]
-    ) -> tuple[Forecast, Any, float]:
-        """Return a forecast, what each stream says by itself, and the user's own number."""
+    ) -> tuple[Forecast, tuple[float, ...], float, Moved | None]:
+        """Return a forecast, what each stream says by itself, the user's own number, the moves."""
         anchor, law, raw = given
         parts = [stream.ask(anchor, numbers, law) for stream in self._streams]
-        return self._issue(parts, raw, anchor), tuple(part.value for part in parts), anchor
+        own = [part.value for part in parts]
+        moved = self._order.ask(own, self._waiting())
+        values = own if moved is None else moved.issued.tolist()
+        return self._issue(parts, values, raw, anchor), tuple(own), anchor, moved
 
-    def _issue(self, parts: list[Said], raw: float | None, anchor: float) -> Forecast:
-        """Return what the streams say, in order and in the user's units."""
+    def _note_overruled(self, rounds: list[tuple[int, float]]) -> None:
+        self._overruled = (self._overruled + rounds)[-NAMED:]
+
+    def _shown(self, value: float) -> float:
+        """Return a number of the streams' scale in the user's units."""
+        return value if self._transform is None else self._transform.back(value)
+
+    def _waiting(self) -> Iterator[Moved | None]:
+        return (entry.moved for entry in self._open.values())
+
+    def _issue(
+        self, parts: list[Said], values: list[float], raw: float | None, anchor: float
+    ) -> Forecast:
+        """Return what the streams say and what is issued, in the user's units."""
 
         def back(value: float) -> float:
             if self._transform is None:
@@ -387,7 +431,6 @@ class Calibrator:
         def each(column: list[Any]) -> Any:
             return tuple(column) if len(parts) > 1 else column[0]
 
-        values = sorted(part.value for part in parts)
         if isinstance(self.wanted, Probability):
             values = [min(max(value, 0.0), 1.0) for value in values]
         return Forecast(
@@ -406,28 +449,16 @@ class Calibrator:
         """Close an open forecast with what each stream has to learn, or None."""
         entry = self._open.pop(number)
         slip, engine = entry.slips[0], self._streams[0].engine
-        counts = slip >= 0 and kernels.is_valid(engine.state.i, slip)
+        counts = bool(slip >= 0 and kernels.is_valid(engine.state.i, slip))
         parts = zip(self._streams, entry.slips, entry.said, entry.memos, strict=True)
         for k, (stream, slip, said, memo) in enumerate(parts):
             if learned is None:
                 stream.skip(slip)
             else:
                 stream.tell(slip, entry.anchor, said, learned[k], memo, share)
-        if learned is not None and len(entry.said) > 1:
-            self._count_sorting(entry, learned[0], share if counts else 0.0)
-
-    def _count_sorting(self, entry: Open, outcome: float, share: float) -> None:
-        """Add what putting the numbers in order has changed, level by level."""
-        said, own = entry.said, float(not math.isnan(entry.anchor))
-        for k, (stream, value) in enumerate(zip(self._streams, sorted(said), strict=True)):
-            template = stream.template
-            costs = [
-                (template.below if p < outcome else template.above) * (p - outcome)
-                for p in (value, said[k])
-            ]
-            more = costs[0] - costs[1]
-            below = float(outcome < value) - float(outcome < said[k])
-            self._sorting[k] += (share * max(more, 0.0), more, below, own * more)
+        if learned is not None and entry.moved is not None:
+            own = not math.isnan(entry.anchor)
+            self._order.tell(entry.moved, entry.said, learned[0], share, certified=counts, own=own)
 
     def _checked(self, outcome: Any) -> float:
         value = check.finite("outcome", outcome)
@@ -491,6 +522,10 @@ class Calibrator:
             raise InvalidArgument(f"max_groups={self.max_groups} groups exist already.")
         numbers = {None: 0} | {name: self._groups[name] for name in names if name not in new}
         return numbers | {name: len(self._groups) + k for k, name in enumerate(new, start=1)}
+
+
+def _first(label: Any) -> float:
+    return float(label[0] if isinstance(label, tuple) else label)
 
 
 def _bounds(bounds: Any) -> tuple[float, float]:

@@ -173,6 +173,17 @@ class DecisionStream:
         self.z[kernels.N_MISSING] += 1.0
         kernels.abandon(*self.engine.state, slip, self.engine.scratch[0])
 
+    def pack(self, *, trim: bool = True) -> bytes:  # noqa: ARG002 - it always is
+        """Return what lasts; a multiple of 8 bytes."""
+        engine = self.engine.to_bytes()
+        return self.z.astype("<f8").tobytes() + engine + bytes(-len(engine) % 8)
+
+    def unpack(self, data: bytes) -> None:
+        """Become the stream that `pack` wrote, one with the same settings."""
+        size = self.z.nbytes
+        self.z[:] = np.frombuffer(data[:size], dtype="<f8")
+        self.engine = Engine.from_bytes(data[size:])
+
     def run(
         self,
         outcomes: FloatArray,

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from trueup.calibrator._order import Moved
 from trueup.protocols import FloatArray
 
 
@@ -26,10 +27,23 @@ class Open(NamedTuple):
     said: tuple[float, ...]
     anchor: float
     memos: tuple[FloatArray, ...]  # what the steering of each stream wants back
+    moved: Moved | None  # how its numbers were put in order
+
+
+class Evidence(NamedTuple):
+    """What speaks against a bin: how much bettors against it have won, and which way it is off."""
+
+    number: int  # which of the numbers that are issued
+    label: float  # the bin
+    scale: float  # how far around it its claims reach
+    rounds: int  # in which it was drawn and answered
+    grown: float  # by what factor the money against its strongest claim has grown
+    outcomes: str  # "higher" or "lower": where that claim says that they lie
+    certificate: float  # what replacing it by the best constant would have saved is at most this
 
 
 class Report(NamedTuple):
-    """How a calibrator has done so far, in the user's units."""
+    """How a calibrator has done so far, in the user's units; `print` shows it as a table."""
 
     rounds: int  # forecasts issued
     scored: int  # outcomes learned
@@ -44,12 +58,35 @@ class Report(NamedTuple):
     since: int  # the round in which the guarantee began
     followed: int  # rounds played as the belief's bin
     overruled: int  # rounds in which another bin was drawn
+    overruled_last: tuple[tuple[int, float], ...]  # the last of these: round and what was drawn
+    evidence: tuple[Evidence, ...]  # on which it was: the bins against which it is strongest
+    crossed: int  # rounds in which numbers were moved to be in order
+    coverage: tuple[float, ...]  # share of outcomes inside an interval, or up to each number
     below: tuple[float, ...]  # share of outcomes below what was said, a number each
     score: tuple[float, ...]  # mean loss of what was said
     raw_score: tuple[float, ...]  # mean loss of the user's own numbers, where there were some
     compared_score: tuple[float, ...]  # mean loss of what was said in the same rounds
     certificate: tuple[float, ...]  # swap regret by label is at most this, a round
     nbytes: int
+
+    def __str__(self) -> str:
+        lines = [f"{name:15} {_shown(value)}" for name, value in self._asdict().items()]
+        return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    """Return a number, or a tuple of them, as a person reads it."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Evidence):
+        where = f"number {value.number}, bin {value.label:.6g} +- {2 * value.scale:.3g}"
+        return (
+            f"\n    {where}: outcomes lie {value.outcomes}, money against it x {value.grown:.3g}"
+            f" after {value.rounds} rounds, certificate {value.certificate:.3g}"
+        )
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value)) or "-"
+    return str(value)
 
 
 class Bins(NamedTuple):

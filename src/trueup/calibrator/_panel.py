@@ -18,14 +18,15 @@ import numpy as np
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._batch import (
-    as_floats,
     give_up,
     given_back,
+    note_overruled,
+    put_in_order,
     refuse_outcomes,
-    remember,
     shares_of,
 )
 from trueup.calibrator._calibrator import Calibrator
+from trueup.calibrator._columns import as_floats, plain, rows_by_key
 from trueup.calibrator._issued import Forecast, Open
 from trueup.calibrator._targets import Decision, Target
 from trueup.engine._arrays import replay_order
@@ -43,9 +44,10 @@ class Resting(NamedTuple):
     streams: tuple[bytes, ...]
     issued: int
     open: dict[int, Open]
-    sorting: tuple[Any, ...]
+    order: bytes
     given_up: int
     expired: tuple[int, ...]
+    overruled: tuple[tuple[int, float], ...]
 
 
 class PanelRun(NamedTuple):
@@ -57,6 +59,9 @@ class PanelRun(NamedTuple):
     scales: FloatArray  # their scales
     overruled: Any  # bool: another bin was drawn than the one aimed at
     guarded: Any  # bool: False before the range of the series is known
+
+    def __repr__(self) -> str:
+        return f"PanelRun({len(self.values)} rows, {int(np.sum(self.overruled))} overruled)"
 
 
 class Frame(NamedTuple):
@@ -107,6 +112,7 @@ class Panel:
             check.integer("workers", workers, at_least=1)
         model = Calibrator(wanted, **settings)
         self._fresh = [stream.pack() for stream in model._streams]
+        self._order = model._order.copy()
         self._seed = check.integer("seed", model.seed, at_least=0)
         self._series: dict[Hashable, Resting | None] = {}  # None before the first round
         self._spare: list[Calibrator] = [model]
@@ -120,7 +126,7 @@ class Panel:
         return len(self._series)
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._series
+        return _named(key) in self._series
 
     def keys(self) -> tuple[Hashable, ...]:
         """Return all keys, in the order in which they were first seen."""
@@ -129,10 +135,15 @@ class Panel:
     @property
     def nbytes(self) -> int:
         """How many bytes the series take, at rest."""
-        return sum(sum(map(len, rest.streams)) for rest in self._series.values() if rest)
+        return sum(
+            sum(map(len, rest.streams)) + len(rest.order) + 16 * len(rest.overruled)
+            for rest in self._series.values()
+            if rest
+        )
 
     def calibrator(self, key: Hashable) -> Calibrator:
         """Return the calibrator of a series, a copy that goes its own way."""
+        key = _named(key)
         if key not in self._series:
             raise InvalidArgument(f"There is no series {key!r}.")
         copy = Calibrator(self.wanted, **(self.settings | {"seed": self._seed_of(key)}))
@@ -149,8 +160,11 @@ class Panel:
             own = [None] * len(keys) if forecasts is None else list(forecasts)
             if len(own) != len(keys):
                 raise check.refuse("forecasts", f"of length {len(keys)}", len(own))
+            names = [_named(key) for key in keys]
+            for forecast in own:
+                self._spare[-1]._given(forecast)  # refuses what is wrong before any is opened
             answers = []
-            for key, forecast in zip(keys, own, strict=True):
+            for key, forecast in zip(names, own, strict=True):
                 with self._at_work(key) as calibrator:
                     answers.append(calibrator.predict(forecast))
             return answers
@@ -171,8 +185,9 @@ class Panel:
             named: Sequence[Any] = [None] * len(keys) if forecasts is None else forecasts
             if not len(values) == len(named) == len(keys):
                 raise InvalidArgument(f"keys, outcomes and forecasts must be {len(keys)} each.")
-            self._refuse(keys, values, named)
-            for key, value, forecast in zip(keys, values, named, strict=True):
+            names = [_named(key) for key in keys]
+            self._refuse(names, values, named)
+            for key, value, forecast in zip(names, values, named, strict=True):
                 with self._at_work(key) as calibrator:
                     calibrator.update(value, forecast=forecast)
 
@@ -217,7 +232,7 @@ class Panel:
         for key in rows:
             self._series.setdefault(key, None)
         self._all(list(rows.items()), frame)
-        blocks = [np.sort(frame.said, axis=1), frame.labels, frame.scales]
+        blocks = [frame.said, frame.labels, frame.scales]
         if transform is not None:
             blocks[:2] = [transform.back_all(block) for block in blocks[:2]]
         values, labels, scales = (b[:, 0] if b.shape[1] == 1 else b for b in blocks)
@@ -280,9 +295,10 @@ class Panel:
         for key, value, forecast in zip(keys, values, named, strict=True):
             if key not in self._series:
                 raise UnknownForecast(f"There is no series {key!r}.")
-            with self._at_work(key) as calibrator:
-                number = calibrator._which(forecast)
-                _checked(calibrator, value)
+            calibrator = self._spare[-1]
+            _count(calibrator, self._series[key])
+            number = calibrator._which(forecast)
+            _checked(calibrator, value)
             if (key, number) in seen:
                 raise UnknownForecast(f"Forecast {number} of {key!r} is answered twice.")
             seen.add((key, number))
@@ -310,12 +326,20 @@ class Panel:
         for stream, packed in zip(calibrator._streams, self._fresh, strict=True):
             stream.unpack(packed)
             stream.engine.state.i[kernels.SEED] = self._seed_of(key)
-        calibrator._issued, calibrator._open, calibrator._given_up = 0, {}, 0
-        calibrator._sorting, calibrator._expired = np.zeros((len(self._fresh), 4)), {}
+        calibrator._order = self._order.copy()
+        _count(calibrator, None)
 
     def _seed_of(self, key: Hashable) -> int:
         text = f"{self._seed} {type(key).__name__} {key!r}".encode()
         return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "little")
+
+
+def _named(key: Any) -> Hashable:
+    try:
+        hash(key)
+    except TypeError:
+        raise check.refuse("keys", "names or whole numbers", key) from None
+    return plain(key)
 
 
 def blank(
@@ -337,12 +361,15 @@ def _play(calibrator: Calibrator, rows: IntArray, frame: Frame) -> None:
         replay, late = give_up(calibrator, replay)
         y[late] = np.nan
     parts = [stream.run(y, own, replay, EVERYONE, shares) for stream in calibrator._streams]
-    for k, (said, labels, notes, _, _) in enumerate(parts):
-        frame.said[rows, k], frame.labels[rows, k] = said, labels[:, 0]
-        frame.scales[rows, k] = labels[:, 1]
+    for k, (_, labels, notes, _, _) in enumerate(parts):
+        frame.labels[rows, k], frame.scales[rows, k] = labels[:, 0], labels[:, 1]
         frame.overruled[rows] |= notes[:, 0] > 0
         frame.guarded[rows] = notes[:, 0] >= 0
-    remember(calibrator, parts, frame.said[rows], own, calibrator._issued)
+    frame.said[rows] = put_in_order(calibrator, parts, y, shares, own, replay)
+    labels = frame.labels[rows, 0]
+    if calibrator._transform is not None:
+        labels = calibrator._transform.back_all(labels)
+    note_overruled(calibrator, frame.overruled[rows], labels)
 
 
 def _known(rows: IntArray, frame: Frame) -> Any:
@@ -366,9 +393,10 @@ def _rested(calibrator: Calibrator) -> Resting:
         tuple(zlib.compress(stream.pack(), LEVEL) for stream in calibrator._streams),
         calibrator._issued,
         dict(calibrator._open),
-        tuple(calibrator._sorting.tolist()),
+        calibrator._order.z.tobytes(),
         calibrator._given_up,
         tuple(calibrator._expired),
+        tuple(calibrator._overruled),
     )
 
 
@@ -376,27 +404,13 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
     """Make a calibrator the one that `resting` was made of."""
     for stream, packed in zip(calibrator._streams, resting.streams, strict=True):
         stream.unpack(zlib.decompress(packed))
-    calibrator._issued, calibrator._open = resting.issued, dict(resting.open)
-    calibrator._sorting = np.array(resting.sorting)
-    calibrator._given_up, calibrator._expired = resting.given_up, dict.fromkeys(resting.expired)
+    calibrator._order.z[:] = np.frombuffer(resting.order)
+    _count(calibrator, resting)
 
 
-def rows_by_key(keys: Any, rounds: int) -> dict[Hashable, IntArray]:
-    """Return the rows of each key, in the order of first appearance.
-
-    >>> {key: rows.tolist() for key, rows in rows_by_key(["b", "a", "b"], 3).items()}
-    {'b': [0, 2], 'a': [1]}
-    """
-    column = keys.to_numpy() if hasattr(keys, "to_numpy") else keys
-    if len(column) != rounds:
-        raise check.refuse("keys", f"of length {rounds}", len(column))
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuUS" and column.ndim == 1:
-        order = np.argsort(column, kind="stable")
-        starts = np.flatnonzero(np.r_[True, column[order][1:] != column[order][:-1]])
-        parts = np.split(order, starts[1:]) if rounds else []
-        parts.sort(key=lambda part: int(part[0]))
-        return {column[part[0]].item(): part for part in parts}
-    found: dict[Hashable, list[int]] = {}
-    for row, key in enumerate(column):
-        found.setdefault(key, []).append(row)
-    return {key: np.array(rows) for key, rows in found.items()}
+def _count(calibrator: Calibrator, resting: Resting | None) -> None:
+    """Give a calibrator the ids of a series alone."""
+    rest = resting or Resting((), 0, {}, b"", 0, (), ())
+    calibrator._issued, calibrator._open = rest.issued, dict(rest.open)
+    calibrator._given_up, calibrator._expired = rest.given_up, dict.fromkeys(rest.expired)
+    calibrator._overruled = list(rest.overruled)

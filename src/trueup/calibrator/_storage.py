@@ -1,15 +1,16 @@
 """Calibrators and panels as bytes: versioned, checksummed, no pickle, readable on every machine.
 
 Layout: 8 letters, then the version, the checksum of all that follows, and the length of the text,
-as little-endian 8-byte numbers; then a JSON text with settings and counts; then for each stream the
-lengths of its two parts, its memory of errors (float64) and its engine's state. A panel has the
-lengths in its text and series packed and compressed.
+as little-endian 8-byte numbers; then a JSON text with settings, counts and open forecasts; then for
+each stream a length and its lasting numbers, byte planes first, compressed by zlib. A panel has the
+lengths in its text and its series as they rest. When the version must be raised is decision 9.
 """
 
 import json
 import os
 import tempfile
 import zlib
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,17 @@ import numpy as np
 
 from trueup.calibrator._calibrator import Calibrator
 from trueup.calibrator._issued import Open
+from trueup.calibrator._order import Moved
 from trueup.calibrator._panel import Panel, Resting
 from trueup.calibrator._targets import Decision, Interval, Probability, Quantiles, Target
 from trueup.calibrator._transform import OWN
-from trueup.engine import Engine
 from trueup.errors import InvalidArgument, StateFormatError
 from trueup.properties import Expectile, Mean, Median, Quantile
+from trueup.protocols import FloatArray
 
 MAGIC, PANEL, VERSION = b"trueupCA", b"trueupPA", 1
 HEAD = 8 * 3
+LEVEL = 6  # of compression
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (Mean, Median, Quantile, Expectile, Interval, Quantiles, Probability)
@@ -53,11 +56,11 @@ def to_bytes(calibrator: Calibrator) -> bytes:
     """
     with calibrator._lock:
         text = json.dumps(_described(calibrator), default=_plain).encode()
-        body = [text]
-        for stream in calibrator._streams:
-            memory, engine = stream.z.astype("<f8").tobytes(), stream.engine.to_bytes()
-            body += [np.array([len(memory), len(engine)], dtype="<i8").tobytes(), memory, engine]
-    return _sealed(MAGIC, text, body[1:])
+        packed = [
+            zlib.compress(_planes(stream.pack(trim=True)), LEVEL) for stream in calibrator._streams
+        ]
+    body = [part for each in packed for part in (len(each).to_bytes(8, "little"), each)]
+    return _sealed(MAGIC, text, body)
 
 
 def from_bytes(data: bytes, wanted: Target | None = None, **settings: Any) -> Calibrator:
@@ -69,13 +72,19 @@ def from_bytes(data: bytes, wanted: Target | None = None, **settings: Any) -> Ca
     calibrator = _empty(described, *_restored(described, wanted, settings))
     at = 0
     for stream in calibrator._streams:
-        sizes = np.frombuffer(body[at : at + 16], dtype="<i8").tolist()
-        at += 16
-        stream.z[:] = np.frombuffer(body[at : at + sizes[0]], dtype="<f8")
-        at += sizes[0]
-        stream.engine = Engine.from_bytes(body[at : at + sizes[1]])
-        at += sizes[1]
+        start = at + 8
+        at = start + int.from_bytes(body[at:start], "little")
+        stream.unpack(_unplaned(zlib.decompress(body[start:at])))
     return calibrator
+
+
+def _planes(data: bytes) -> bytes:
+    """Return 8-byte numbers as all their first bytes, then all their second ones, and so on."""
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, 8).T.tobytes()
+
+
+def _unplaned(data: bytes) -> bytes:
+    return np.frombuffer(data, dtype=np.uint8).reshape(8, -1).T.tobytes()
 
 
 def panel_to_bytes(panel: Panel) -> bytes:
@@ -89,7 +98,8 @@ def panel_to_bytes(panel: Panel) -> bytes:
             continue
         sizes = [len(stream) for stream in resting.streams]
         body += resting.streams
-        counts = [resting.issued, resting.given_up, list(resting.expired), list(resting.sorting)]
+        counts = [resting.issued, resting.given_up, list(resting.expired), resting.order.hex()]
+        counts.append(_rounds_written(resting.overruled))
         series.append([key, sizes, *counts, _open_written(resting.open)])
     text = json.dumps(
         _described_settings(panel.model()) | {"series": series}, default=_plain
@@ -106,13 +116,14 @@ def panel_from_bytes(data: bytes, wanted: Target | None, settings: dict[str, Any
         if sizes is None:
             panel._series[key] = None
             continue
-        issued, given_up, expired, sorting, opened = rest
+        issued, given_up, expired, order, overruled, opened = rest
         ends = np.cumsum([at, *sizes]).tolist()
         streams = tuple(body[a:b] for a, b in pairwise(ends))
         at = ends[-1]
         panel._series[key] = Resting(
-            streams, issued, _open_read(opened), tuple(sorting), given_up, tuple(expired)
-        )
+            streams, issued, _open_read(opened), bytes.fromhex(order), given_up, tuple(expired),
+            tuple(_rounds_read(overruled)),
+        )  # fmt: skip
     return panel
 
 
@@ -181,7 +192,8 @@ def _described(calibrator: Calibrator) -> dict[str, Any]:
         "issued": calibrator._issued,
         "given_up": calibrator._given_up,
         "expired": list(calibrator._expired),
-        "sorting": calibrator._sorting.tolist(),
+        "order": _hex(calibrator._order.z),
+        "overruled": _rounds_written(calibrator._overruled),
         "groups": [[name, number] for name, number in calibrator._groups.items()],
         "open": _open_written(calibrator._open),
     }
@@ -208,7 +220,10 @@ def _open_written(opened: dict[int, Open]) -> list[Any]:
             list(entry.slips),
             [value.hex() for value in entry.said],
             float(entry.anchor).hex(),
-            [memo.astype("<f8").tobytes().hex() for memo in entry.memos],
+            [_hex(memo) for memo in entry.memos],
+            None
+            if (moved := entry.moved) is None
+            else [_hex(moved.issued), _hex(moved.stakes), moved.epoch, moved.reach.hex()],
         ]
         for number, entry in opened.items()
     ]
@@ -217,11 +232,31 @@ def _open_written(opened: dict[int, Open]) -> list[Any]:
 def _open_read(written: list[Any]) -> dict[int, Open]:
     """Return the open forecasts that `_open_written` wrote."""
     opened = {}
-    for number, slips, said, anchor, memos in written:
+    for number, slips, said, anchor, memos, moves in written:
         values = tuple(float.fromhex(value) for value in said)
-        kept = tuple(np.frombuffer(bytes.fromhex(memo), dtype="<f8").copy() for memo in memos)
-        opened[number] = Open(tuple(slips), values, float.fromhex(anchor), kept)
+        kept, moved = tuple(_unhex(memo) for memo in memos), None
+        if moves is not None:
+            issued, stakes, epoch, reach = moves
+            rows = _unhex(stakes).reshape(len(values), -1)
+            moved = Moved(_unhex(issued), rows, epoch, float.fromhex(reach))
+        opened[number] = Open(tuple(slips), values, float.fromhex(anchor), kept, moved)
     return opened
+
+
+def _rounds_written(rounds: Iterable[tuple[int, float]]) -> list[Any]:
+    return [[number, label.hex()] for number, label in rounds]
+
+
+def _rounds_read(written: list[Any]) -> list[tuple[int, float]]:
+    return [(number, float.fromhex(label)) for number, label in written]
+
+
+def _hex(numbers: FloatArray) -> str:
+    return numbers.astype("<f8").tobytes().hex()
+
+
+def _unhex(text: str) -> FloatArray:
+    return np.frombuffer(bytes.fromhex(text), dtype="<f8").copy()
 
 
 def _plain(value: Any) -> Any:
@@ -275,7 +310,8 @@ def _empty(described: dict[str, Any], wanted: Target, settings: dict[str, Any]) 
     calibrator = Calibrator(wanted, **settings)
     calibrator._issued, calibrator._given_up = described["issued"], described["given_up"]
     calibrator._expired = dict.fromkeys(described["expired"])
-    calibrator._sorting = np.array(described["sorting"])
+    calibrator._order.z[:] = _unhex(described["order"])
+    calibrator._overruled = _rounds_read(described["overruled"])
     calibrator._groups = dict(described["groups"])
     calibrator._open = _open_read(described["open"])
     return calibrator

@@ -6,6 +6,7 @@ import numpy as np
 
 from trueup._kernels import _engine as kernels
 from trueup.engine import Engine
+from trueup.engine._state import trimmed
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray, IntArray, Loss
 
@@ -191,9 +192,9 @@ class Stream:
                 return said, labels, notes, slips, memos[places[:rounds][slips != -1]]
             self.engine.make_room(highest)
 
-    def pack(self) -> bytes:
-        """Return what lasts, without spare room."""
-        i, f = self.engine.state
+    def pack(self, *, trim: bool = False) -> bytes:
+        """Return what lasts, without spare room; trimmed, the same bytes for equal streams."""
+        i, f = trimmed(self.engine.state) if trim else self.engine.state
         out = np.empty(int(kernels.packed_size(i, self.z)))
         used = int(kernels.pack(i, f, self.z, out, out.view(np.int64)))
         return out[:used].astype("<f8", copy=False).tobytes()

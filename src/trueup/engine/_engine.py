@@ -302,8 +302,8 @@ class Engine:
         values = checked_outcomes(outcomes)
         loss = wanted.loss(0.5) if hasattr(wanted, "loss") else None
         lipschitz = self._lipschitz_of(loss) if loss is not None else None
-        rows = rows_of_outcomes(values, wanted, lipschitz or 1.0)
-        return self._play(rows, lipschitz, known_at, points, groups, nodes, cdfs)
+        rows = rows_of_outcomes(values[:1], wanted, lipschitz or 1.0)
+        return self._play(rows, values, lipschitz, known_at, points, groups, nodes, cdfs)
 
     def play_losses(self, losses: Sequence[Loss], **options: Any) -> Run:
         """Play a sequence of losses of compiled kinds; options as for `play`.
@@ -316,11 +316,13 @@ class Engine:
         for loss in losses:
             lipschitz = run_lipschitz(loss, lipschitz)
         rows = rows_of_losses(losses, lipschitz or 1.0)
-        return self._play(rows, lipschitz, **all_options(options))
+        outcomes = np.ascontiguousarray(rows[:, kernels.OUTCOME])
+        return self._play(rows, outcomes, lipschitz, **all_options(options))
 
     def _play(
         self,
         rows: FloatArray,
+        outcomes: FloatArray,
         lipschitz: float | None,
         known_at: Any,
         points: Any,
@@ -328,7 +330,7 @@ class Engine:
         nodes: Any,
         cdfs: Any,
     ) -> Run:
-        rounds = rows.shape[0]
+        rounds = outcomes.size
         starts, order = replay_order(rounds, known_at)
         members = members_of(rounds, groups)
         places = np.empty(0) if points is None else check.unit_vector("points", points)
@@ -341,8 +343,8 @@ class Engine:
         while True:
             i, f = self._state
             number = kernels.play(
-                i, f, rows, number, starts, order, members, *laws, places, slips, said, labels,
-                notes, self._seen, self._work, self._whole,
+                i, f, rows, outcomes, number, starts, order, members, *laws, places, slips, said,
+                labels, notes, self._seen, self._work, self._whole,
             )  # fmt: skip
             if number >= rounds:
                 break

@@ -11,6 +11,7 @@ from trueup.errors import MissingExtra
 OUTCOME, ISSUED, MODEL = "outcome", "issued", "model"
 GREY, GREEN, PURPLE = "#8b93a1", "#2fa36b", "#c2489b"
 COLOURS = {OUTCOME: GREY, ISSUED: "#2f7fd6", MODEL: "#ef8722"}  # seen well on white and black
+FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
 DIGITS = 6  # of the numbers in a figure's data
 MOUSE = "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > window:pointermove!"
 WHEEL = "wheel![event.ctrlKey || event.metaKey]"  # a page is scrolled with the wheel alone
@@ -86,10 +87,11 @@ def finish(chart: Any, height: int) -> Any:
     """Return the figure as wide as its place, with quiet axes."""
     return (
         chart.properties(width="container", height=height, background="transparent")
+        .configure(font=FONT)
         .configure_view(stroke=None)
         .configure_axis(
             gridOpacity=0.5, labelFontSize=11, titleFontSize=12, titleFontWeight="normal",
-            labelOverlap=True, tickCount=6, labelLimit=130,
+            labelOverlap=True, tickCount=6, labelLimit=130, titlePadding=8,
         )
         .configure_legend(
             orient="top", title=None, labelFontSize=12, symbolOpacity=1, labelLimit=200,

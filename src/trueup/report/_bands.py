@@ -39,6 +39,15 @@ def binomial_band(count: int, probability: float, alpha: float) -> tuple[float, 
     return low / count, high / count
 
 
+def binomial_bands(
+    counts: FloatArray, probabilities: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the bands of many counts."""
+    pairs = zip(counts.tolist(), np.clip(probabilities, 0.0, 1.0).tolist(), strict=True)
+    ends = np.array([binomial_band(int(n), p, alpha) for n, p in pairs]).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
 def normal_reach(alpha: float) -> float:
     """Return how many standard deviations leave alpha outside.
 

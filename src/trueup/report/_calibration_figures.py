@@ -34,7 +34,8 @@ def reliability(summary: Summary, number: int = 0) -> Any:
         right = right.encode(x=x, y=_y(one, "value", deviation=False))
     more = [("said", "mean forecast"), ("start", "from"), ("end", "to")]
     rows = {kind: _columns(bands) for kind, bands in sides}
-    return finish(alt.layer(right, *_banded(one, rows, x, more, deviation=False)), 300)
+    layers = _banded(one, list(rows), x, more, deviation=False)
+    return finish(alt.layer(right, *layers, data=_table(rows)), 300)
 
 
 def calibration_over_time(summary: Summary, number: int = 0) -> Any:
@@ -45,8 +46,8 @@ def calibration_over_time(summary: Summary, number: int = 0) -> Any:
         middle = (bands.start + bands.end) / 2
         rows[kind] = _columns(bands) | {"x": places(summary, middle)}
     more = [("start", "from round"), ("end", "to round")]
-    layers = _banded(one, rows, time_axis(summary, padding=6), more, deviation=True)
-    return finish(alt.layer(_target(one), *layers), 260)
+    layers = _banded(one, list(rows), time_axis(summary, padding=6), more, deviation=True)
+    return finish(alt.layer(_target(one), *layers, data=_table(rows)), 260)
 
 
 def groups(summary: Summary, number: int = 0) -> Any:
@@ -57,10 +58,12 @@ def groups(summary: Summary, number: int = 0) -> Any:
     sides = _sides(one.by_group, one.raw_by_group)[::-1]
     rows, names = [], list(one.group_names)
     for kind, bands in sides:
-        rows += records(kind=[kind] * len(names), group=names, **_columns(bands))
+        numbered = {"group": names, "place": list(range(len(names)))}
+        rows += records(kind=[kind] * len(names), **numbered, **_columns(bands))
     kinds = [kind for kind, _ in sides]
-    base = alt.Chart(table(rows)).encode(
-        y=alt.Y("group:N", sort=names, title=None),
+    base = alt.Chart().encode(
+        # By a number: a list of names would become part of an expression.
+        y=alt.Y("group:N", sort=alt.EncodingSortField("place", op="min"), title=None),
         yOffset=alt.YOffset("kind:N", sort=kinds),
         color=alt.Color("kind:N", scale=colour(kinds)),
         tooltip=[alt.Tooltip("group:N", title="group"), *_tips(one, [])],
@@ -73,7 +76,7 @@ def groups(summary: Summary, number: int = 0) -> Any:
     )
     bars = base.mark_bar(height=5, opacity=0.3, cornerRadius=2).encode(x=x, x2="high:Q")
     dots = base.mark_circle(size=55, opacity=1).encode(x="value:Q").add_params(zoom("x"))
-    return finish(alt.layer(bars, dots), max(80, 26 * len(names) + 20))
+    return finish(alt.layer(bars, dots, data=table(rows)), max(80, 26 * len(names) + 20))
 
 
 def _sides(issued: Bands, raw: Bands | None) -> Sides:
@@ -85,26 +88,25 @@ def _columns(bands: Bands) -> dict[str, FloatArray]:
     return {name: getattr(bands, name) for name in names}
 
 
+def _table(sides: dict[str, dict[str, FloatArray]]) -> Any:
+    """Return the rows of all sides, each with its kind."""
+    rows = []
+    for kind, columns in sides.items():
+        rows += records(kind=[kind] * columns["rounds"].size, **columns)
+    return table(rows)
+
+
 def _banded(
-    one: NumberSummary,
-    rows: dict[str, dict[str, FloatArray]],
-    x: Any,
-    more: list[tuple[str, str]],
-    *,
-    deviation: bool,
+    one: NumberSummary, kinds: list[str], x: Any, more: list[tuple[str, str]], *, deviation: bool
 ) -> list[Any]:
     """Return bands, lines and dots of one or two sides."""
-    alt, kinds = load(), list(rows)
-    bands, lines, dots = [], [], []
-    for kind, columns in rows.items():
-        data = table(records(kind=[kind] * columns["rounds"].size, **columns))
-        base = alt.Chart(data).encode(x=x, color=alt.Color("kind:N", scale=colour(kinds)))
-        low, value = (_y(one, field, deviation=deviation) for field in ("low", "value"))
-        bands.append(base.mark_area(opacity=0.16).encode(y=low, y2="high:Q"))
-        lines.append(base.mark_line(strokeWidth=1.4).encode(y=value))
-        dots.append(base.mark_circle(size=46, opacity=1).encode(y=value, tooltip=_tips(one, more)))
-    dots[0] = dots[0].add_params(zoom("x", "y"))
-    return [*bands, *lines, *dots]
+    alt = load()
+    base = alt.Chart().encode(x=x, color=alt.Color("kind:N", scale=colour(kinds)))
+    low, value = (_y(one, field, deviation=deviation) for field in ("low", "value"))
+    band = base.mark_area(opacity=0.16).encode(y=low, y2="high:Q")
+    lines = base.mark_line(strokeWidth=1.4).encode(y=value)
+    dots = base.mark_circle(size=46, opacity=1).encode(y=value, tooltip=_tips(one, more))
+    return [band, lines, dots.add_params(zoom("x", "y"))]
 
 
 def _target(one: NumberSummary) -> Any:

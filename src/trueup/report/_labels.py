@@ -74,7 +74,7 @@ class Labels:
         """Return for each label the least sum of loss that a constant can have, from below."""
         level, group = float(self.number.level or 0.5), self.cells.group
         n, y = self.cells.sums.T
-        sizes, totals = np.bincount(group, n), np.bincount(group, y)
+        sizes, totals = (np.asarray(np.bincount(group, column), dtype=float) for column in (n, y))
         first = np.flatnonzero(np.diff(group, prepend=-1))
         upto, y_upto = np.cumsum(n), np.cumsum(y)
         upto -= (upto - n)[first][group]

@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import trueup
+from trueup.report import _captions as captions
 from trueup.report import charts
 from trueup.report._altair import COLOURS, ISSUED, MODEL, load, load_converter
 from trueup.report._numbers import percent, plain
 from trueup.report._summary import NumberSummary, Score, Summary
 from trueup.report._verdict import verdict_of
+from trueup.report._words import clean
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline';"
@@ -47,7 +49,7 @@ def html_of(
 ) -> str:
     """Return the page."""
     load()
-    script = bundle()
+    script, title = bundle(), clean(title, lines=True)
     figures = figures_of(summary, audit)
     specs = {
         f"{figure.place}-{n}": spec_of(chart)
@@ -105,7 +107,7 @@ def json_for_script(value: Any) -> str:
 
 def spec_of(chart: Any) -> dict[str, Any]:
     """Return a figure as the drawing script wants it."""
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)  # the tests validate; it takes seconds
     spec.pop("$schema", None)
     return spec
 
@@ -116,19 +118,19 @@ def figures_of(summary: Summary, audit: Any) -> list[Figure]:
         Figure(
             "time",
             "Forecast and outcome",
-            _time_caption(summary),
+            captions.time(summary),
             [("", charts.over_time(summary))],
         ),
         Figure(
             "reliability",
             "Reliability",
-            _reliability_caption(summary),
+            captions.reliability(summary),
             _each(summary, charts.reliability),
         ),
         Figure(
             "periods",
             "Calibration by time",
-            _periods_caption(summary),
+            captions.PERIODS,
             _each(summary, charts.calibration_over_time),
         ),
     ]
@@ -146,19 +148,19 @@ def figures_of(summary: Summary, audit: Any) -> list[Figure]:
             Figure(
                 "regret",
                 "Swap regret",
-                _regret_caption(summary),
+                captions.regret(summary),
                 [("", charts.swap_regret(summary))],
             )
         )
     if any(one.visits is not None for one in summary.numbers):
         figures.append(
             Figure(
-                "bins", "Bins at all scales", _bins_caption(summary), _each(summary, charts.bins)
+                "bins", "Bins at all scales", captions.bins(summary), _each(summary, charts.bins)
             )
         )
     if summary.n_groups:
         figures.append(
-            Figure("groups", "Groups", _groups_caption(summary), _each(summary, charts.groups))
+            Figure("groups", "Groups", captions.groups(summary), _each(summary, charts.groups))
         )
     return figures
 
@@ -194,64 +196,6 @@ def _verdict(summary: Summary, audit: Any) -> str:
         f'<section class="verdict {verdict.mood}" id="verdict">{headline}{lines}</section>'
         f'<p class="note screen" style="margin-top:10px">{DRAG}</p>'
     )
-
-
-def _time_caption(summary: Summary) -> str:
-    width = summary.series.width
-    if width == 1:
-        return "Each dot is an outcome."
-    return (
-        f"Means of {width:,} consecutive rounds; the pale bands reach from the smallest to the"
-        " largest value of each stretch."
-    )
-
-
-def _reliability_caption(summary: Summary) -> str:
-    what = "Where it said so, what came on average? It should be the same (dashed)."
-    if summary.numbers[0].number.level is not None:
-        what = (
-            "Where it said so, how many outcomes were below? As many as wanted (dashed) is right."
-        )
-    return what + (
-        " In bins of about equally many rounds. A perfectly calibrated forecaster stays inside its"
-        " band in all bins at once with probability 95 % (if no outcome comes late)."
-    )
-
-
-def _periods_caption(summary: Summary) -> str:  # noqa: ARG001 - a caption is of a summary
-    return "The same in periods of equal length, each with the band of all periods at once."
-
-
-def _regret_caption(summary: Summary) -> str:
-    text = (
-        "What the best rule 'whenever it drew this bin, say that instead' would have saved so far,"
-        " summed over all bins."
-    )
-    if summary.regret is not None and summary.regret.bound.size:
-        text += (
-            " The certificate is what it can be at most, known while the run goes on; the bound is"
-            " what the theorem promises for any sequence of outcomes known at once; 0.55 √t is the"
-            " value of small games, to orient by."
-        )
-    return text
-
-
-def _bins_caption(summary: Summary) -> str:
-    text = "Each bar is a bin that was drawn: as wide as its scale, darker the more often."
-    if any(one.visits is not None and one.visits.wealth is not None for one in summary.numbers):
-        text += (
-            " Circles are the wealth of those who bet against it; all bettors together start with"
-            " 1, so a large circle is a bin that has been wrong."
-        )
-    return text
-
-
-def _groups_caption(summary: Summary) -> str:
-    shown = len(summary.numbers[0].group_names)
-    text = "Each group with the band of all groups shown at once."
-    if summary.n_groups > shown:
-        text += f" The {shown} largest of {summary.n_groups:,}."
-    return text
 
 
 def _scores(summary: Summary) -> str:
@@ -310,8 +254,8 @@ def _reproduce(summary: Summary, settings: dict[str, Any] | None, command: str |
         f"Python {platform.python_version()}, NumPy {np.__version__}",
     ]
     lines.append(f"wanted: {summary.wanted!r}")
-    lines += [f"{name}: {value!r}" for name, value in (settings or {}).items()]
-    shown = f"<pre>{escape(command)}</pre>" if command else ""
+    lines += [clean(f"{name}: {value!r}") for name, value in (settings or {}).items()]
+    shown = f"<pre>{escape(clean(command, lines=True))}</pre>" if command else ""
     return (
         '<section id="reproduce"><h2>How to reproduce</h2>'
         '<p class="note">The same input, settings and version give the same numbers.</p>'

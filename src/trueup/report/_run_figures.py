@@ -51,7 +51,7 @@ def over_time(summary: Summary) -> Any:
     data, kinds = _wide(summary, parts), list(dict.fromkeys(kind for kind, _, _ in parts))
     bands, lines = [], []
     for kind, field, _ in parts:
-        base = alt.Chart(data).transform_calculate(kind=f"'{kind}'")
+        base = alt.Chart().transform_calculate(kind=f"'{kind}'")
         base = base.encode(x=time_axis(summary), color=alt.Color("kind:N", scale=colour(kinds)))
         if series.width > 1 and not (kind == OUTCOME and summary.numbers[0].number.chance):
             low = alt.Y(f"{field}_low:Q", **y)
@@ -66,8 +66,8 @@ def over_time(summary: Summary) -> Any:
         lines.append(lines.pop(0))  # outcomes over the many lines around them
     layers = [*bands, *lines]
     layers[0] = layers[0].add_params(zoom("x", "y"))
-    pointer = under_pointer(alt.Chart(data).encode(x=time_axis(summary)), _tips(series, parts))
-    return finish(alt.layer(*layers, pointer), 300)
+    pointer = under_pointer(alt.Chart().encode(x=time_axis(summary)), _tips(series, parts))
+    return finish(alt.layer(*layers, pointer, data=data), 300)
 
 
 def _parts(summary: Summary) -> list[tuple[str, str, Stretch]]:
@@ -126,7 +126,7 @@ def swap_regret(summary: Summary) -> Any:
     rows += _rows(SMALL_GAMES, regret.rounds, regret.orientation)
     names = list(dict.fromkeys(row["line"] for row in rows))
     colours = alt.Scale(domain=names, range=[LINES[name] for name in names])
-    base = alt.Chart(table(rows)).encode(
+    base = alt.Chart().encode(
         x=alt.X(
             "rounds:Q",
             title="rounds that were guarded and answered",
@@ -139,7 +139,7 @@ def swap_regret(summary: Summary) -> Any:
             scale=alt.Scale(type="log"),
             axis=log_axis(np.array([row["value"] for row in rows])),
         ),
-        color=alt.Color("line:N", scale=colours),
+        color=alt.Color("line:N", scale=colours, legend=alt.Legend(columns=2)),
         tooltip=[
             alt.Tooltip("line:N", title="line"),
             alt.Tooltip("rounds:Q", title="rounds", format=","),
@@ -148,7 +148,8 @@ def swap_regret(summary: Summary) -> Any:
     )
     size = alt.condition(f"datum.line === '{CERTIFICATE}'", alt.value(70), alt.value(14))
     lines = base.mark_line(strokeWidth=1.8).add_params(zoom("x", "y"))
-    return finish(alt.layer(lines, base.mark_circle(opacity=1).encode(size=size)), 300)
+    dots = base.mark_circle(opacity=1).encode(size=size)
+    return finish(alt.layer(lines, dots, data=table(rows)), 300)
 
 
 def _rows(line: str, rounds: FloatArray, values: FloatArray) -> list[dict[str, Any]]:
@@ -181,9 +182,7 @@ def bins(summary: Summary, number: int = 0) -> Any:
         alt.Tooltip("rounds:Q", title="drawn in rounds", format=","),
     ]
     tips += [alt.Tooltip("wealth:Q", title="wealth against it", format=".3~g")] if known else []
-    base = alt.Chart(table(rows)).encode(
-        y=alt.Y("scale:O", sort=order, title="scale"), tooltip=tips
-    )
+    base = alt.Chart().encode(y=alt.Y("scale:O", sort=order, title="scale"), tooltip=tips)
     drawn = alt.Opacity(
         "rounds:Q",
         scale=alt.Scale(type="log", range=[0.12, 0.95]),
@@ -200,7 +199,7 @@ def bins(summary: Summary, number: int = 0) -> Any:
         size = alt.Size("wealth:Q", scale=alt.Scale(range=[0, 160]), legend=legend)
         circles = base.mark_circle(color=COLOURS[MODEL], opacity=0.95)
         layers.append(circles.encode(x="label:Q", size=size))
-    return finish(alt.layer(*layers), max(110, 32 * len(order)))
+    return finish(alt.layer(*layers, data=table(rows)), max(110, 32 * len(order)))
 
 
 def evidence(audit: Any) -> Any:
@@ -217,8 +216,7 @@ def evidence(audit: Any) -> Any:
     colours = alt.Scale(domain=[name for name, _ in curves], range=[COLOURS[ISSUED], PURPLE])
     axis = alt.Axis(labelExpr="datum.value == 0 ? '1' : '10^' + datum.value", tickMinStep=1)
     x = alt.X("rows:Q", title="rounds", scale=alt.Scale(nice=False), axis=alt.Axis(format="~s"))
-    data = table(rows)
-    base = alt.Chart(data).encode(x=x, color=alt.Color("line:N", scale=colours))
+    base = alt.Chart().encode(x=x, color=alt.Color("line:N", scale=colours))
     y = alt.Y("lowest:Q", title="evidence", axis=axis)
     band = base.mark_area(opacity=0.25).encode(y=y, y2="highest:Q")
     line = base.mark_line(strokeWidth=1.6).encode(y="last:Q").add_params(zoom("x", "y"))
@@ -228,5 +226,6 @@ def evidence(audit: Any) -> Any:
         alt.Tooltip("rows:Q", title="rounds", format=","),
         alt.Tooltip("last:Q", title="log10 of evidence", format=".2f"),
     ]
-    pointer = alt.Chart(data).transform_filter("datum.line === 'all rounds'").encode(x=x)
-    return finish(alt.layer(band, line, needed, under_pointer(pointer, tips)), 260)
+    pointer = alt.Chart().transform_filter("datum.line === 'all rounds'").encode(x=x)
+    layers = [band, line, needed, under_pointer(pointer, tips)]
+    return finish(alt.layer(*layers, data=table(rows)), 260)

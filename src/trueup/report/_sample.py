@@ -35,8 +35,8 @@ def hashed(
 ) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]":
     """Return well mixed bits of each number, each number's own (the finaliser of splitmix64).
 
-    >>> hashed(np.array([1], dtype=np.uint64))
-    array([10451216379200822465], dtype=uint64)
+    >>> hashed(np.array([0, 1], dtype=np.uint64))
+    array([16294208416658607535,  7960286522194355700], dtype=uint64)
     """
     z = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

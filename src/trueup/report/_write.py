@@ -26,8 +26,17 @@ def digest_of(run: CalibratedRun, *, groups: Any = None, times: Any = None) -> D
     """
     check.instance("run", run, CalibratedRun, "a CalibratedRun, as of trueup.calibrate")
     digest = Digest(run.calibrator.wanted)
-    labels = (None, None) if run.weights is not None else (run.labels, run.scales)
-    digest.add(run.outcomes, run.values, run.raw, *labels, run.overruled, groups, times)
+    even = run.weights is None  # swap regret counts rounds alike; a certificate, by their weights
+    digest.add(
+        run.outcomes,
+        run.values,
+        run.raw,
+        run.labels if even else None,
+        run.scales if even else None,
+        run.overruled,
+        groups,
+        times,
+    )
     return digest
 
 
