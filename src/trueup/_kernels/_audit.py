@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup._kernels._jit import compiled
+from trueup._kernels._jit import compiled_with_memory as compiled
 
 N_RATES = 12  # theta = 4, 2, 1, ..., 1/512: the last sees a bias of 0.0005 after some 10^7 rounds
 STEEPEST = 4.0

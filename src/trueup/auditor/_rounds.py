@@ -7,7 +7,7 @@ import numpy as np
 
 from trueup import _validation as check
 from trueup.auditor._claims import Audited, Bounds, refuse_outside
-from trueup.calibrator._batch import as_floats
+from trueup.calibrator._columns import as_floats
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray, IntArray
 

@@ -38,7 +38,7 @@ def audit_table(table: Table, wanted: Any, given: dict[str, Any]) -> Audit:
                 feed.outcomes,
                 np.column_stack(said),
                 times=feed.moments(),
-                known_at=_known(feed),
+                known_at=known_of(feed),
                 groups=feed.groups,
                 same_outcome=None
                 if shared is None
@@ -48,7 +48,7 @@ def audit_table(table: Table, wanted: Any, given: dict[str, Any]) -> Audit:
     return auditor.result()
 
 
-def _known(feed: Feed) -> Any:
+def known_of(feed: Feed) -> Any:
     """Return when outcomes are known; of one that never came, some time later."""
     if feed.known is None:
         return None

@@ -94,7 +94,7 @@ class Run:
         if job.report is not None:
             from trueup.cli._page import Page  # it needs an extra
 
-            self.page = Page(job.report, job.wanted, force=job.force)
+            self.page = Page(job.report, job.wanted, job.settings, job.roles, force=job.force)
         self.streams = isinstance(table.lines, SlowLines) and job.output == "-"
 
     def done(self) -> Done:
