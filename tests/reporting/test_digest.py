@@ -24,7 +24,7 @@ COLUMNS = columns_of(RUN) | {
 WHOLE = digest_in_blocks(tu.Quantile(0.9), COLUMNS, []).summary(RUN.calibrator)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(0, 2_500), max_size=8).map(sorted))
 def test_summaries_do_not_depend_on_how_blocks_are_cut(cuts):
     """Bit for bit, empty blocks included."""

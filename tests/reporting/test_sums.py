@@ -22,7 +22,7 @@ from trueup.report._stages import CHUNK, end_of
 NUMBERS = st.lists(st.tuples(st.integers(0, 3), st.integers(-40, 40)), min_size=1, max_size=300)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=5))
 def test_cells_hold_every_row_once_in_intervals_that_do_not_overlap(blocks):
     """Sums in a cell are those of all rows whose value is in it, whatever was put together."""
@@ -61,7 +61,7 @@ def test_cells_put_together_have_about_equal_counts():
     assert cells.sums.max() < 6 * 100_000 / 100
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 900), min_size=1, max_size=6), st.integers(0, 99))
 def test_stretches_have_the_sums_and_extremes_of_their_rounds(sizes, seed):
     """However many rounds there are, in at most so many stretches."""
@@ -145,15 +145,15 @@ def test_binomial_bands_leave_out_what_they_may_and_no_more(count, probability):
 
 
 def test_perfect_forecasters_stay_in_all_bands_about_as_often_as_said():
-    """150 of them: 95 % for all bins at once, binomial counts being a little conservative."""
+    """100 of them: 95 % for all bins at once, binomial counts being a little conservative."""
     rng, inside, rounds = np.random.default_rng(7), 0, 500
-    for _ in range(150):
+    for _ in range(100):
         said = rng.uniform(size=rounds)
         digest = tu.report.Digest(tu.Quantile(0.75))
         digest.add(said + rng.uniform(-0.75, 0.25, rounds), said)
         inside += digest.summary().numbers[0].by_forecast.outside == 0
 
-    assert inside / 150 >= 0.90  # four standard deviations below
+    assert inside / 100 >= 0.86  # four standard deviations below
 
 
 def test_a_forecaster_that_is_off_in_one_bin_leaves_its_band():

@@ -14,6 +14,7 @@ COLOURS = {OUTCOME: GREY, ISSUED: "#2f7fd6", MODEL: "#ef8722"}  # seen well on w
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
 WIDTH = 640  # of a figure alone, in pixels
 DIGITS = 6  # of the numbers in a figure's data
+PLACES, PLACE_DIGITS = ("x", "start", "end"), 13  # times in milliseconds have as many
 MOUSE = "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > window:pointermove!"
 WHEEL = "wheel![event.ctrlKey || event.metaKey]"  # a page is scrolled with the wheel alone
 
@@ -40,21 +41,22 @@ def records(**columns: Any) -> list[dict[str, Any]]:
     >>> records(x=[1.0, float("nan")], name=["a", "b"])
     [{'x': 1, 'name': 'a'}, {'x': None, 'name': 'b'}]
     """
-    names, lists = list(columns), [_plain(column) for column in columns.values()]
+    names, lists = list(columns), [_plain(name, column) for name, column in columns.items()]
     return [dict(zip(names, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def _plain(column: Any) -> list[Any]:
+def _plain(name: str, column: Any) -> list[Any]:
     values = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return [_short(value) if isinstance(value, float) else value for value in values]
+    digits = PLACE_DIGITS if name in PLACES else DIGITS
+    return [_short(value, digits) if isinstance(value, float) else value for value in values]
 
 
-def _short(value: float) -> float | int | None:
+def _short(value: float, digits: int) -> float | int | None:
     if not math.isfinite(value):
         return None
     if value == int(value) and abs(value) < 1e15:
         return int(value)
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.{digits}g}")
 
 
 def table(rows: list[dict[str, Any]]) -> Any:

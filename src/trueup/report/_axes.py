@@ -27,13 +27,13 @@ def time_axis(summary: Summary, padding: int = 0) -> Any:
     return alt.X("x:Q", title="time", scale=alt.Scale(nice=False, zero=False, padding=padding))
 
 
-def places(summary: Summary, rounds: FloatArray) -> FloatArray:
+def places_of(summary: Summary, rounds: FloatArray) -> FloatArray:
     """Return where rounds stand on the time axis."""
     series, known = summary.series, np.isfinite(summary.series.time)
     if not known.any():
         return rounds
-    factor = 1_000 if summary.dated else 1  # dates are in milliseconds there
-    return factor * np.interp(rounds, series.start[known], series.time[known])
+    places = np.interp(rounds, series.start[known], series.time[known])
+    return np.asarray(np.round(1_000 * places) if summary.dated else places)  # in milliseconds
 
 
 def scale_of(matters: list[FloatArray], shown: list[FloatArray]) -> dict[str, Any]:

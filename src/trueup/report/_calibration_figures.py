@@ -7,7 +7,7 @@ import numpy as np
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 from trueup.report._altair import GREY, ISSUED, MODEL, colour, finish, load, records, table, zoom
-from trueup.report._axes import places, scale_of, ticks_of, time_axis
+from trueup.report._axes import places_of, scale_of, ticks_of, time_axis
 from trueup.report._summary import Bands, NumberSummary, Summary, number_of
 
 Sides = list[tuple[str, Bands]]  # the model first, so that what was issued is drawn over it
@@ -44,7 +44,7 @@ def calibration_over_time(summary: Summary, number: int = 0) -> Any:
     rows = {}
     for kind, bands in _sides(one.by_time, one.raw_by_time):
         middle = (bands.start + bands.end) / 2
-        rows[kind] = _columns(bands) | {"x": places(summary, middle)}
+        rows[kind] = _columns(bands) | {"x": places_of(summary, middle)}
     more = [("start", "from round"), ("end", "to round")]
     layers = _banded(one, list(rows), time_axis(summary, padding=6), more, deviation=True)
     return finish(alt.layer(_target(one), *layers, data=_table(rows)), 260)

@@ -3,8 +3,9 @@
 from typing import Any
 
 from trueup.report._numbers import percent
-from trueup.report._run_figures import MOST_BINS, levels_shown
+from trueup.report._run_figures import MOST_BINS
 from trueup.report._summary import Summary
+from trueup.report._time_figure import levels_shown
 
 
 def time(summary: Summary) -> str:

@@ -1,4 +1,4 @@
-"""Figures of a run: over time, swap regret, bins, and the evidence of an audit."""
+"""Figures of a run: swap regret, bins, and the evidence of an audit."""
 
 import math
 from typing import Any
@@ -13,9 +13,7 @@ from trueup.report._altair import (
     GREY,
     ISSUED,
     MODEL,
-    OUTCOME,
     PURPLE,
-    colour,
     finish,
     load,
     records,
@@ -23,110 +21,15 @@ from trueup.report._altair import (
     under_pointer,
     zoom,
 )
-from trueup.report._axes import log_axis, places, scale_of, ticks_of, time_axis
+from trueup.report._axes import log_axis
 from trueup.report._labels import Visits
 from trueup.report._numbers import plain
-from trueup.report._summary import Stretch, Summary, number_of
+from trueup.report._summary import Summary, number_of
 
 REGRET, CERTIFICATE, BOUND, SMALL_GAMES = "swap regret", "certificate", "bound", "0.55 √t"
 ALL_ROUNDS, RESTARTED = "all rounds", "started later"
-MOST_LEVELS = 5  # lines of numbers over time
-MOST_BINS = 3_000  # in the maps of all numbers together
-PAUSE = 10  # a step in time that is so many times the usual one breaks the lines
+MOST_BINS = 2_500  # in the maps of all numbers together
 LINES = {REGRET: COLOURS[ISSUED], CERTIFICATE: PURPLE, BOUND: GREY, SMALL_GAMES: GREEN}
-
-
-def over_time(summary: Summary) -> Any:
-    """Return forecast and outcome over time, with the raw model.
-
-    Up to 1,024 stretches of rounds are drawn; of each the mean and, as a pale band, the smallest
-    and the largest value, so no extreme is hidden.
-    """
-    number_of(summary, 0)
-    alt, series = load(), summary.series
-    parts = _parts(summary)
-    shown = [column for _, _, part in parts for column in (part.low, part.high)]
-    limits = scale_of([part.mean for _, _, part in parts], shown)
-    y = {
-        "title": "value (log-like scale)" if "type" in limits else "value",
-        "scale": alt.Scale(**limits),
-        "axis": alt.Axis(**ticks_of(limits, shown)),
-    }
-    data, kinds = _wide(summary, parts), list(dict.fromkeys(kind for kind, _, _ in parts))
-    bands, lines = [], []
-    for kind, field, _ in parts:
-        base = alt.Chart().transform_calculate(kind=f"'{kind}'")
-        base = base.encode(x=time_axis(summary), color=alt.Color("kind:N", scale=colour(kinds)))
-        if series.width > 1 and not (kind == OUTCOME and summary.numbers[0].number.chance):
-            low = alt.Y(f"{field}_low:Q", **y)
-            bands.append(base.mark_area(opacity=0.22).encode(y=low, y2=f"{field}_high:Q"))
-        if kind == OUTCOME and series.width == 1:
-            mark = base.mark_circle(size=14, opacity=0.6)
-        else:
-            thin = kind != ISSUED or len(series.issued) > 1
-            mark = base.mark_line(strokeWidth=1.0 if thin else 1.7, opacity=0.9)
-        lines.append(mark.encode(y=alt.Y(f"{field}:Q", **y)))
-    if len(series.issued) > 1:
-        lines.append(lines.pop(0))  # outcomes over the many lines around them
-    layers = [*bands, *lines]
-    layers[0] = layers[0].add_params(zoom("x", "y"))
-    pointer = under_pointer(alt.Chart().encode(x=time_axis(summary)), _tips(series, parts))
-    return finish(alt.layer(*layers, pointer, data=data), 300)
-
-
-def _parts(summary: Summary) -> list[tuple[str, str, Stretch]]:
-    """Return what is drawn over time: its kind, its field, its numbers."""
-    series = summary.series
-    parts = [(OUTCOME, "outcome", series.outcome)]
-    for kind, stretches in ((MODEL, series.raw), (ISSUED, series.issued)):
-        chosen = levels_shown(len(stretches))
-        parts += [(kind, f"{kind}{k}", stretches[k]) for k in chosen]
-    return parts
-
-
-def levels_shown(count: int) -> list[int]:
-    """Return which of several numbers are drawn over time: all, or a few from end to end.
-
-    >>> levels_shown(3), levels_shown(23)
-    ([0, 1, 2], [0, 6, 11, 16, 22])
-    """
-    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST_LEVELS)).tolist()})
-
-
-def _wide(summary: Summary, parts: list[tuple[str, str, Stretch]]) -> Any:
-    """Return a row a stretch, and an empty one where there was a pause in time."""
-    series = summary.series
-    columns = {"x": places(summary, series.start), "start": series.start}
-    for _, field, part in parts:
-        columns[field] = part.mean
-        if series.width > 1:
-            columns |= {f"{field}_low": part.low, f"{field}_high": part.high}
-    if np.isfinite(series.overruled).any():
-        columns["overruled"] = series.overruled
-    steps = np.diff(columns["x"])
-    usual = float(np.median(steps)) if steps.size else 0.0
-    after = 1 + np.flatnonzero(steps > PAUSE * usual) if usual > 0 else np.empty(0, dtype=int)
-    before = columns["x"][after - 1] + usual
-    columns = {name: np.insert(column, after, np.nan) for name, column in columns.items()}
-    columns["x"][after + np.arange(after.size)] = before
-    return table(records(**columns))
-
-
-def _tips(series: Any, parts: list[tuple[str, str, Stretch]]) -> list[Any]:
-    alt, wide = load(), series.width > 1
-    tips = [alt.Tooltip("start:Q", title="from round" if wide else "round", format=",")]
-    several = len(series.issued) > 1
-    for kind, field, _ in parts:
-        name = f"{kind} {int(field[len(kind) :]) + 1}" if several and kind != OUTCOME else kind
-        tips.append(alt.Tooltip(f"{field}:Q", title=name, format=",.5~g"))
-        if wide and kind == OUTCOME:
-            tips += [
-                alt.Tooltip(f"{field}_{end}:Q", title=f"{word} {kind}", format=",.5~g")
-                for end, word in (("low", "least"), ("high", "largest"))
-            ]
-    if np.isfinite(series.overruled).any():
-        tips.append(alt.Tooltip("overruled:Q", title="overruled", format=".0%"))
-    return tips
 
 
 def swap_regret(summary: Summary) -> Any:
@@ -176,7 +79,7 @@ def _rows(line: str, rounds: FloatArray, values: FloatArray) -> list[dict[str, A
 def bins(summary: Summary, number: int = 0) -> Any:
     """Return the bins that were drawn, by place and scale: visits as shade, wealth as circles.
 
-    If there are more than 3,000, those that were drawn most.
+    If there are more than 2,500, those that were drawn most.
     """
     one = number_of(summary, number)
     if one.visits is None:

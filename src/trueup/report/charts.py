@@ -22,7 +22,8 @@ A notebook shows a chart as it is; `trueup.report.save` writes it to a file. All
 """
 
 from trueup.report._calibration_figures import calibration_over_time, groups, reliability
-from trueup.report._run_figures import bins, evidence, over_time, swap_regret
+from trueup.report._run_figures import bins, evidence, swap_regret
+from trueup.report._time_figure import over_time
 
 __all__ = [
     "bins",
