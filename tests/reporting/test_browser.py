@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from reporting.support import HOSTILE, run_of
-from reporting.test_charts import FakeAudit
+from reporting.test_charts import AUDIT
 from trueup.report import page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -57,7 +57,7 @@ def path(tmp_path_factory):
     run = run_of(rounds=2_000)
     names = [HOSTILE[t % 5] for t in range(2_000)]
     target = tmp_path_factory.mktemp("page") / "page.html"
-    page(run, target, groups=names, audit=FakeAudit(), title=HOSTILE[1], command=HOSTILE[0])
+    page(run, target, groups=names, audit=AUDIT, title=HOSTILE[1], command=HOSTILE[0])
     start, _, end = target.read_text().rpartition("</body>")
     target.write_text(f"{start}{PROBE}</body>{end}")
     return target

@@ -25,19 +25,7 @@ def rows_of(spec):
 FIGURES = {name: getattr(charts, name) for name in charts.__all__ if name != "evidence"}
 
 
-class Curve(tuple):
-    """Evidence as an audit has it."""
-
-    _fields = ("rows", "last", "lowest", "highest")
-    rows = property(lambda self: np.arange(10))
-    last = lowest = highest = property(lambda self: np.linspace(0, 3, 10))
-
-
-class FakeAudit:
-    """As much of an audit as a page needs."""
-
-    verdict, alpha = "There is evidence against calibration.", 0.05
-    curve = restarted_curve = Curve()
+AUDIT = tu.audit(*stream(1_500), tu.Quantile(0.9))
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -53,10 +41,12 @@ def test_every_figure_can_be_drawn_and_saved(name, tmp_path):
 
 def test_the_evidence_of_an_audit_is_drawn():
     """On a scale of powers of ten, with the line that it has to pass."""
-    spec = charts.evidence(FakeAudit()).to_dict()
+    rows = rows_of(charts.evidence(AUDIT).to_dict())
 
-    assert [row["level"] for row in rows_of(spec) if "level" in row] == [-np.log10(0.05)]
-    assert len(rows_of(spec)) == 21
+    assert [row["level"] for row in rows if "level" in row] == [pytest.approx(-np.log10(0.05))]
+    assert len(rows) == 1 + AUDIT.curve.rows.size + AUDIT.restarted_curve.rows.size
+    with pytest.raises(InvalidArgument, match="audit must be an Audit"):
+        charts.evidence("audit")
 
 
 def test_pictures_are_png_too(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import trueup as tu
 from reporting.support import HOSTILE, run_of, stream
-from reporting.test_charts import FakeAudit
+from reporting.test_charts import AUDIT
 from trueup.errors import InvalidArgument
 from trueup.report import Digest, digest_of, page, write
 from trueup.report._verdict import AGAINST, CLEAR, MIXED, verdict_of
@@ -42,7 +42,7 @@ class Outline(HTMLParser):
 def text(tmp_path_factory):
     """The page of a run whose every word is hostile."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    page(RUN, path, groups=NAMES, audit=FakeAudit(), title=HOSTILE[0], command="\n".join(HOSTILE))
+    page(RUN, path, groups=NAMES, audit=AUDIT, title=HOSTILE[0], command="\n".join(HOSTILE))
     return path.read_text()
 
 
@@ -146,6 +146,7 @@ def test_wrong_arguments_are_refused(tmp_path):
         (lambda: write(tmp_path / "a.html", RUN), "digest must be a Digest or its summary"),
         (lambda: page(RUN, tmp_path / "a.html", title=3), "title must be text, got 3"),
         (lambda: page(RUN, tmp_path / "a.html", command=3), "command must be text, got 3"),
+        (lambda: page(RUN, tmp_path / "a.html", audit=3), "audit must be an Audit"),
     ):
         with pytest.raises(InvalidArgument, match=message):
             call()
@@ -187,4 +188,4 @@ def test_an_audit_is_quoted():
     """In its own words."""
     summary = digest_of(RUN).summary()
 
-    assert f"Audit of the model: {FakeAudit.verdict}" in verdict_of(summary, FakeAudit()).sentences
+    assert f"Audit of the model: {AUDIT.verdict}" in verdict_of(summary, AUDIT).sentences

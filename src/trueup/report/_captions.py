@@ -1,7 +1,6 @@
 """The words under the figures."""
 
-from typing import Any
-
+from trueup.auditor import Audit
 from trueup.report._numbers import percent
 from trueup.report._run_figures import MOST_BINS
 from trueup.report._summary import Summary
@@ -58,7 +57,7 @@ def regret(summary: Summary) -> str:
     return text
 
 
-def evidence(audit: Any) -> str:
+def evidence(audit: Audit) -> str:
     """Say what the bettors' wealth means."""
     return (
         "What those who bet against the model have made of 1, and those of them who began later."

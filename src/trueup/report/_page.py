@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import trueup
+from trueup.auditor import Audit
 from trueup.report import _captions as captions
 from trueup.report import charts
 from trueup.report._altair import COLOURS, ISSUED, MODEL, load, load_converter
@@ -43,7 +44,7 @@ def html_of(
     summary: Summary,
     *,
     settings: dict[str, Any] | None,
-    audit: Any,
+    audit: Audit | None,
     title: str,
     command: str | None,
 ) -> str:
@@ -112,7 +113,7 @@ def spec_of(chart: Any) -> dict[str, Any]:
     return spec | {"width": "container"}
 
 
-def figures_of(summary: Summary, audit: Any) -> list[Figure]:
+def figures_of(summary: Summary, audit: Audit | None) -> list[Figure]:
     """Return the figures that there is something to show in, in the order of the page."""
     figures = [
         Figure(
@@ -188,7 +189,7 @@ def _section(figure: Figure) -> str:
     )
 
 
-def _verdict(summary: Summary, audit: Any) -> str:
+def _verdict(summary: Summary, audit: Audit | None) -> str:
     verdict = verdict_of(summary, audit)
     lines = "".join(f"<p>{_text(line)}</p>" for line in verdict.sentences)
     headline = f"<strong>{_text(verdict.headline)}</strong>"

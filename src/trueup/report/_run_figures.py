@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup import _validation as check
+from trueup.auditor import Audit
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 from trueup.report._altair import (
@@ -142,12 +144,13 @@ def _most_drawn(visits: Visits, most: int) -> Visits:
     return Visits(visits.labels[chosen], visits.scales[chosen], visits.rounds[chosen], wealth)
 
 
-def evidence(audit: Any) -> Any:
+def evidence(audit: Audit) -> Any:
     """Return the evidence of an audit against calibration, as rounds went by.
 
     A pale band shows the extremes between two points; the dashed line is the evidence that a
     calibrated forecaster reaches with probability `audit.alpha` at most, ever.
     """
+    check.instance("audit", audit, Audit, "an Audit, as of trueup.audit")
     alt, curves = load(), [(RESTARTED, audit.restarted_curve), (ALL_ROUNDS, audit.curve)]
     rows = []
     for name, curve in curves:

@@ -1,7 +1,8 @@
 """The verdict of a page, in words: what was found, never more than that."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from trueup.auditor import Audit
 from trueup.report._numbers import percent, plain
 from trueup.report._summary import Bands, NumberSummary, Score, Summary
 
@@ -17,7 +18,7 @@ class Verdict(NamedTuple):
     sentences: tuple[str, ...]
 
 
-def verdict_of(summary: Summary, audit: Any = None) -> Verdict:
+def verdict_of(summary: Summary, audit: Audit | None = None) -> Verdict:
     """Return the verdict on a run, and on the model if an audit of it is given."""
     if not any(one.issued.rounds for one in summary.numbers):
         return Verdict(MIXED, "Nothing can be said yet: no outcome has come.", ())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trueup import _validation as check
+from trueup.auditor import Audit
 from trueup.calibrator import CalibratedRun, Calibrator
 from trueup.errors import InvalidArgument
 from trueup.report._altair import WIDTH, load, load_converter
@@ -45,7 +46,7 @@ def page(
     *,
     groups: Any = None,
     times: Any = None,
-    audit: Any = None,
+    audit: Audit | None = None,
     title: str = "Calibration report",
     command: str | None = None,
 ) -> Path:
@@ -62,7 +63,7 @@ def write(
     digest: Digest | Summary,
     *,
     calibrator: Calibrator | None = None,
-    audit: Any = None,
+    audit: Audit | None = None,
     title: str = "Calibration report",
     command: str | None = None,
     settings: dict[str, Any] | None = None,
@@ -91,6 +92,8 @@ def write(
         if not isinstance(text, str) and (text is not None or name == "title"):
             raise check.refuse(name, "text", text)
     check.instance("digest", digest, Digest | Summary, "a Digest or its summary")
+    if audit is not None:
+        check.instance("audit", audit, Audit, "an Audit, as of trueup.audit")
     summary = digest.summary(calibrator) if isinstance(digest, Digest) else digest
     if settings is None and calibrator is not None:
         settings = calibrator.settings()
