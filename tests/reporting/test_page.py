@@ -174,14 +174,18 @@ def test_the_verdict_says_what_was_found_and_never_more():
 
 
 def test_an_improvement_is_told_apart_from_a_failure():
-    """Fewer than half of the model's misses: the page is neither green nor red."""
+    """A calibration error of half the model's or less: the page is neither green nor red."""
     rng = np.random.default_rng(10)
     outcomes, said = rng.uniform(size=8_000), np.full(8_000, 0.5)
     said[:400] = 0.2  # off for a while
     digest = Digest(tu.Median())
     digest.add(outcomes, said, raw=np.full(8_000, 0.3))
 
-    assert verdict_of(digest.summary()).mood == MIXED
+    answer = verdict_of(digest.summary())
+
+    assert answer.mood == MIXED
+    assert "instead of the model's 20." in answer.headline
+    assert "leave their bands" in answer.headline
 
 
 def test_an_audit_is_quoted():

@@ -120,6 +120,8 @@ def _tips(summary: Summary, lines: list[Line]) -> list[Any]:
     tips = [
         alt.Tooltip("start:Q", title="round" if series.width == 1 else "from round", format=",")
     ]
+    if summary.dated:
+        tips.append(alt.Tooltip("x:T", title="time", timeUnit="utcyearmonthdatehoursminutes"))
     for line in lines:
         own = line.kind == ISSUED and len(summary.numbers) > 1
         name = f"issued, {summary.numbers[int(line.field[1:])].number.name}" if own else line.kind

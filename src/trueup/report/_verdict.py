@@ -46,10 +46,24 @@ def _headline(summary: Summary) -> tuple[str, str]:
         if model:
             text += f"; the model alone is off in {_of(model, before)}"
         return CLEAR, f"{text}."
+    halved = _halved(summary)
+    if halved is not None:
+        return MIXED, f"{halved}, though {_of(missed, after)} leave their bands."
     text = f"What was issued is off in {_of(missed, after)}"
     if before:
         text += f", the model alone in {model:,}" if model else ", the model alone in none"
-    return (MIXED if 2 * missed <= model else AGAINST), f"{text}."
+    return AGAINST, f"{text}."
+
+
+def _halved(summary: Summary) -> str | None:
+    """Say how much smaller calibration errors are than the model's, if it is at least by half."""
+    both = [one for one in summary.numbers if one.raw is not None]
+    after = sum(one.issued.error for one in both)
+    before = sum(one.raw.error for one in both if one.raw is not None)
+    if not both or 2 * after > before:
+        return None
+    texts = [_text(both[0], error / len(both)) for error in (after, before)]
+    return f"Calibration error {texts[0]} instead of the model's {texts[1]}"
 
 
 def _of(missed: int, bands: list[Bands]) -> str:
@@ -95,15 +109,16 @@ def _below(one: NumberSummary, score: Score) -> str:
 
 
 def _error(one: NumberSummary) -> str:
-    shares = one.number.level is not None or one.number.chance
-
-    def text(value: float) -> str:
-        return percent(value, 2) if shares else plain(value)
-
-    answer = f"Calibration error {text(one.issued.error)}"
+    answer = f"Calibration error {_text(one, one.issued.error)}"
     if one.raw is not None:
-        answer += f" instead of the model's {text(one.raw.error)}"
-    return f"{answer}; chance alone makes about {text(one.issued.chance)}."
+        answer += f" instead of the model's {_text(one, one.raw.error)}"
+    return f"{answer}; chance alone makes about {_text(one, one.issued.chance)}."
+
+
+def _text(one: NumberSummary, error: float) -> str:
+    """Return a calibration error as text."""
+    shares = one.number.level is not None or one.number.chance
+    return percent(error, 2) if shares else plain(error)
 
 
 def _loss(one: NumberSummary) -> str:
