@@ -35,7 +35,7 @@ def reliability(summary: Summary) -> str:
         what = "Where it said so, how steep was the loss on average? Not at all is right."
     return what + (
         " In bins of about equally many rounds. A perfectly calibrated forecaster stays inside its"
-        " band in all bins at once with probability 95 % (if no outcome comes late)."
+        " band in all bins at once with probability about 95 %."
     )
 
 

@@ -35,10 +35,13 @@ class Digest:
     ----------
     wanted : Mean, Median, Quantile, Expectile, Interval, Quantiles or Probability
         What was forecast. A `Decision` is refused: its figures would need its cost.
+    late : int
+        How many outcomes were still to come, at most, when a forecast was made (not counting its
+        own). Bands are wider if the errors of such rounds move together.
 
     Attributes
     ----------
-    wanted : as given
+    wanted, late : as given
     rounds : int
         How many were added.
 
@@ -53,8 +56,8 @@ class Digest:
     (5, 0.2)
     """
 
-    def __init__(self, wanted: Any) -> None:
-        self.wanted = wanted
+    def __init__(self, wanted: Any, *, late: int = 0) -> None:
+        self.wanted, self.late = wanted, check.integer("late", late, at_least=0)
         self.rounds = 0
         self.numbers: tuple[Number, ...] = numbers_of(wanted)
         k = len(self.numbers)
@@ -63,7 +66,7 @@ class Digest:
         self._buffer = np.empty((CHUNK, self._at.width))
         self._members: list[tuple[int, ...]] = []
         self._filled, self._end = 0, end_of(0)
-        self._stages = Stages(self.numbers, self._at)
+        self._stages = Stages(self.numbers, self._at, self.late)
         self._groups: dict[Hashable, int] = {}
         self._certificates: list[tuple[int, float]] = []
 

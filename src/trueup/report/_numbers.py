@@ -136,6 +136,11 @@ def sums_of(number: Number, said: FloatArray, seen: FloatArray) -> FloatArray:
     return rows
 
 
+def errors_of(number: Number, rows: FloatArray) -> FloatArray:
+    """Return the identification of each round from its sums; 0 where something is missing."""
+    return np.asarray(rows[:, SLOPE] - (number.level or 0.0) * rows[:, ROUNDS])
+
+
 def _slope_and_loss(number: Number, p: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     if number.level is not None:
         unit = 2.0 if isinstance(number.wanted, Median) else 1.0

@@ -12,7 +12,8 @@ from trueup.protocols import FloatArray, IntArray
 from trueup.report._buckets import Buckets
 from trueup.report._cells import Cells
 from trueup.report._labels import Labels
-from trueup.report._numbers import COLUMNS, Number, sums_of
+from trueup.report._lags import Lags
+from trueup.report._numbers import COLUMNS, Number, errors_of, sums_of
 from trueup.report._sample import Sample
 
 CHUNK = 2**16
@@ -37,8 +38,9 @@ class Columns(NamedTuple):
 class Stages:
     """All that is summed, chunk by chunk."""
 
-    def __init__(self, numbers: tuple[Number, ...], at: Columns) -> None:
+    def __init__(self, numbers: tuple[Number, ...], at: Columns, late: int) -> None:
         self.numbers, self.at = numbers, at
+        self.lags = [[Lags(late) for _ in numbers] for _ in range(2)]
         self.dated: bool | None = None
         self.grouped = False
         k = len(numbers)
@@ -66,6 +68,7 @@ class Stages:
                 rows[which, k] = sums_of(number, said, seen)
                 used = rows[which, k, :, 0] > 0
                 self.cells[which][k].take(said[used], rows[which, k][used])
+                self.lags[which][k].take(errors_of(number, rows[which, k]))
         self.sums += rows.sum(axis=2)
         self.sample.take(start, block[:, [at.outcome, *_range(at.issued), *_range(at.raw)]])
         self._take_buckets(start, block, rows)

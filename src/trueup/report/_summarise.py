@@ -55,9 +55,12 @@ def summarise(
 
 def _number(stages: Any, k: int, names: list[Hashable], drawn: Any) -> NumberSummary:
     number = stages.numbers[k]
-    bins = [_by_forecast(number, stages.cells[which][k]) for which in range(2)]
+    spread = [stages.lags[which][k].factor for which in range(2)]
+    bins = [_by_forecast(number, stages.cells[which][k], spread[which]) for which in range(2)]
     scores = [
-        _score(number, stages.sums[which, k], bins[which], _sampled(stages, which, k))
+        _score(
+            number, stages.sums[which, k], bins[which], _sampled(stages, which, k), spread[which]
+        )
         for which in range(2)
     ]
     times = [_by_time(number, stages, which, k) for which in range(2)]
@@ -92,28 +95,37 @@ def share_below(sums: FloatArray, level: float) -> FloatArray:
 
 
 def bands_of(
-    number: Number, sums: FloatArray, start: FloatArray, end: FloatArray, *, over_time: bool
+    number: Number,
+    sums: FloatArray,
+    start: FloatArray,
+    end: FloatArray,
+    spread: float,
+    *,
+    over_time: bool,
 ) -> Bands:
-    """Return what is measured from sums, shape (n, 8), and its bands."""
+    """Return what is measured from sums, shape (n, 8), and its bands.
+
+    `spread` is over how many rounds an independent one is spread (see `_lags`).
+    """
     n = sums[:, ROUNDS]
     said, seen, slope = (sums[:, c] / np.maximum(n, 1) for c in (SAID, SEEN, SLOPE))
-    alpha, zero = share_of_each(n.size), np.zeros(n.size)
+    alpha, zero, free = share_of_each(n.size), np.zeros(n.size), np.ceil(n / spread)
     if number.level is not None:
         value, target = share_below(sums, number.level), np.full(n.size, number.level)
-        low, high = binomial_bands(n, target, alpha)
+        low, high = binomial_bands(free, target, alpha)
     elif number.chance:  # a binomial with the mean chance spreads more than the sum of all chances
         value, target = seen, said
-        low, high = binomial_bands(n, said, alpha)
+        low, high = binomial_bands(free, said, alpha)
         if over_time:
             low, high, value, target = low - said, high - said, -slope, zero
     else:
         variance = np.maximum(sums[:, SQUARE] / np.maximum(n, 1) - slope**2, 0)
         value, target = (-slope if number.compares_means else slope), zero
-        low, high = mean_band(target, n, variance, alpha)
+        low, high = mean_band(target, free, variance, alpha)
     return Bands(n, start, end, said, seen, value, target, low, high)
 
 
-def _by_forecast(number: Number, cells: Cells) -> Bands:
+def _by_forecast(number: Number, cells: Cells, spread: float) -> Bands:
     """Put cells of forecasts together into bins of about equal count."""
     counts = cells.sums[:, ROUNDS]
     total = counts.sum()
@@ -122,7 +134,7 @@ def _by_forecast(number: Number, cells: Cells) -> Bands:
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     ends = np.append(starts[1:], counts.size)[: starts.size] - 1
     sums = np.add.reduceat(cells.sums, starts, axis=0) if starts.size else cells.sums
-    return bands_of(number, sums, cells.low[starts], cells.high[ends], over_time=False)
+    return bands_of(number, sums, cells.low[starts], cells.high[ends], spread, over_time=False)
 
 
 def _by_time(number: Number, stages: Any, which: int, k: int) -> Bands:
@@ -142,6 +154,7 @@ def _by_time(number: Number, stages: Any, which: int, k: int) -> Bands:
         joined[full],
         np.asarray(starts[full] * buckets.width, dtype=float),
         np.asarray(ends[full], dtype=float),
+        stages.lags[which][k].factor,
         over_time=True,
     )
 
@@ -154,7 +167,7 @@ def _sampled(stages: Any, which: int, k: int) -> tuple[FloatArray, FloatArray]:
     return said[known], seen[known]
 
 
-def _score(number: Number, sums: FloatArray, bins: Bands, sample: Any) -> Score:
+def _score(number: Number, sums: FloatArray, bins: Bands, sample: Any, spread: float) -> Score:
     n = max(sums[ROUNDS], 1.0)
     upto = sums[SLOPE] / n if number.level is not None else math.nan
     misses = np.abs(bins.value - bins.target) * bins.rounds
@@ -166,19 +179,22 @@ def _score(number: Number, sums: FloatArray, bins: Bands, sample: Any) -> Score:
         float(sums[SEEN] / n),
         float(sums[LOSS] / n),
         float(misses.sum() / n),
-        float(_by_chance(number, bins) / n),
+        float(_by_chance(number, bins, spread) / n),
         *_parts(number, *sample),
         int(sample[0].size),
     )
 
 
-def _by_chance(number: Number, bins: Bands) -> float:
+def _by_chance(number: Number, bins: Bands, spread: float) -> float:
     """Return what the sum of misses would be, on average, for a perfectly calibrated forecaster."""
     if number.level is not None:
-        return float(sum(binomial_deviation(int(n), number.level) for n in bins.rounds))
+        level, free = number.level, np.ceil(bins.rounds / spread)
+        return float(spread * sum(binomial_deviation(int(n), level) for n in free))
     if number.chance:
-        chances = zip(bins.rounds, np.clip(bins.said, 1e-9, 1 - 1e-9), strict=True)
-        return float(sum(binomial_deviation(int(n), float(p)) for n, p in chances))
+        chances = zip(
+            np.ceil(bins.rounds / spread), np.clip(bins.said, 1e-9, 1 - 1e-9), strict=True
+        )
+        return float(spread * sum(binomial_deviation(int(n), float(p)) for n, p in chances))
     reach = bins.high - bins.target  # a multiple of the standard deviation of the mean
     one = mean_band(np.zeros(1), np.ones(1), np.ones(1), share_of_each(bins.rounds.size))[1][0]
     return float((reach / one * bins.rounds).sum() * math.sqrt(2 / math.pi))
@@ -241,7 +257,14 @@ def _by_group(
     order = order[sizes[order] > 0]
     nothing = np.zeros(order.size)
     issued, raw = (
-        bands_of(number, stages.groups[order, which, k], nothing, nothing, over_time=True)
+        bands_of(
+            number,
+            stages.groups[order, which, k],
+            nothing,
+            nothing,
+            stages.lags[which][k].factor,
+            over_time=True,
+        )
         for which in range(2)
     )
     return tuple(named[g] for g in order), issued, raw

@@ -17,7 +17,9 @@ from trueup.report._summary import Summary
 PICTURES = (".png", ".svg")
 
 
-def digest_of(run: CalibratedRun, *, groups: Any = None, times: Any = None) -> Digest:
+def digest_of(
+    run: CalibratedRun, *, groups: Any = None, times: Any = None, late: int = 0
+) -> Digest:
     """Return the digest of a run of whole arrays.
 
     >>> from trueup import Median, calibrate
@@ -25,7 +27,7 @@ def digest_of(run: CalibratedRun, *, groups: Any = None, times: Any = None) -> D
     60
     """
     check.instance("run", run, CalibratedRun, "a CalibratedRun, as of trueup.calibrate")
-    digest = Digest(run.calibrator.wanted)
+    digest = Digest(run.calibrator.wanted, late=late)
     even = run.weights is None  # swap regret counts rounds alike; a certificate, by their weights
     digest.add(
         run.outcomes,
@@ -46,15 +48,16 @@ def page(
     *,
     groups: Any = None,
     times: Any = None,
+    late: int = 0,
     audit: Audit | None = None,
     title: str = "Calibration report",
     command: str | None = None,
 ) -> Path:
     """Write the page of a run of whole arrays; return where it is.
 
-    Parameters are those of `Digest.add` and `write`.
+    Parameters are those of `Digest`, `Digest.add` and `write`.
     """
-    digest = digest_of(run, groups=groups, times=times)
+    digest = digest_of(run, groups=groups, times=times, late=late)
     return write(path, digest, calibrator=run.calibrator, audit=audit, title=title, command=command)
 
 
