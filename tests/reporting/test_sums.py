@@ -170,17 +170,18 @@ def test_a_forecaster_that_is_off_in_one_bin_leaves_its_band():
 
 def test_the_factor_of_late_outcomes_is_that_of_plain_covariances():
     """Also when values come in pieces."""
-    rng, late = np.random.default_rng(11), 7
+    rng, late = np.random.default_rng(11), 8
     values = np.convolve(rng.normal(size=3_006), np.ones(7), "valid") + 0.3
-    lags = Lags(late)
+    lags = Lags()
     for piece in np.split(values, [1, 4, 5, 900]):
         lags.take(piece)
     v = values - values.mean()
     covariances = [v[k:] @ v[: v.size - k] for k in range(late + 1)]
 
     expected = 1 + 2 * sum(covariances[1:]) / covariances[0]
-    assert lags.factor == pytest.approx(expected, rel=0.01)
-    assert lags.factor == pytest.approx(7, rel=0.2)
+    assert lags.factor(7) == lags.factor(late) == pytest.approx(expected, rel=0.01)
+    assert lags.factor(late) == pytest.approx(7, rel=0.2)
+    assert lags.factor(0) == 1.0
 
 
 @pytest.mark.parametrize(("late", "stays"), [(19, True), (0, False)])
@@ -188,10 +189,10 @@ def test_bands_of_late_outcomes_are_wide_enough_only_if_told(late, stays):
     """Right forecasts whose errors come in runs of 20, all out together."""
     rng, inside = np.random.default_rng(12), 0
     for _ in range(40):
-        digest = tu.report.Digest(tu.Quantile(0.75), late=late)
+        digest = tu.report.Digest(tu.Quantile(0.75))
         errors = np.repeat(rng.uniform(-0.75, 0.25, 200), 20)
         said = rng.uniform(size=4_000)
-        digest.add(said + errors, said)
+        digest.add(said + errors, said, late=late)
         inside += digest.summary().numbers[0].by_time.outside == 0
 
     assert (inside >= 34) == stays

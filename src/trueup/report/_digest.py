@@ -35,13 +35,10 @@ class Digest:
     ----------
     wanted : Mean, Median, Quantile, Expectile, Interval, Quantiles or Probability
         What was forecast. A `Decision` is refused: its figures would need its cost.
-    late : int
-        How many outcomes were still to come, at most, when a forecast was made (not counting its
-        own). Bands are wider if the errors of such rounds move together.
 
     Attributes
     ----------
-    wanted, late : as given
+    wanted : as given
     rounds : int
         How many were added.
 
@@ -56,8 +53,8 @@ class Digest:
     (5, 0.2)
     """
 
-    def __init__(self, wanted: Any, *, late: int = 0) -> None:
-        self.wanted, self.late = wanted, check.integer("late", late, at_least=0)
+    def __init__(self, wanted: Any) -> None:
+        self.wanted = wanted
         self.rounds = 0
         self.numbers: tuple[Number, ...] = numbers_of(wanted)
         k = len(self.numbers)
@@ -66,7 +63,7 @@ class Digest:
         self._buffer = np.empty((CHUNK, self._at.width))
         self._members: list[tuple[int, ...]] = []
         self._filled, self._end = 0, end_of(0)
-        self._stages = Stages(self.numbers, self._at, self.late)
+        self._stages = Stages(self.numbers, self._at)
         self._groups: dict[Hashable, int] = {}
         self._certificates: list[tuple[int, float]] = []
 
@@ -84,6 +81,7 @@ class Digest:
         groups: Sequence[Any] | None = None,
         times: Any = None,
         certificate: float | None = None,
+        late: int = 0,
     ) -> None:
         """Add the next n rounds, in the order in which they were forecast.
 
@@ -106,6 +104,9 @@ class Digest:
             When each round was; it should not fall.
         certificate : float, optional
             The calibrator's certificate after these rounds, for the figure of swap regret.
+        late : int
+            How many outcomes were still to come, at most, when one of these forecasts was made (not
+            counting its own). Bands are wider if the errors of such rounds move together.
         """
         at, k = self._at, len(self.numbers)
         seen = as_floats("outcomes", outcomes)
@@ -128,9 +129,10 @@ class Digest:
             block[:, at.time], dated = seconds_of(times, n, dated=dated)
         if certificate is not None:
             certificate = check.nonnegative("certificate", certificate)
+        late = check.integer("late", late, at_least=0)
         rows = self._rows_of(groups, n)
         # From here on nothing is refused.
-        self._stages.dated = dated
+        self._stages.dated, self._stages.late = dated, max(self._stages.late, late)
         named = self._named(rows, n)
         if certificate is not None:
             self._told(self.rounds + n, certificate)

@@ -38,10 +38,11 @@ class Columns(NamedTuple):
 class Stages:
     """All that is summed, chunk by chunk."""
 
-    def __init__(self, numbers: tuple[Number, ...], at: Columns, late: int) -> None:
+    def __init__(self, numbers: tuple[Number, ...], at: Columns) -> None:
         self.numbers, self.at = numbers, at
-        self.lags = [[Lags(late) for _ in numbers] for _ in range(2)]
+        self.lags = [[Lags() for _ in numbers] for _ in range(2)]
         self.dated: bool | None = None
+        self.late = 0
         self.grouped = False
         k = len(numbers)
         self.sums = np.zeros((2, k, COLUMNS))  # of what was issued, of the user's own

@@ -55,7 +55,7 @@ def summarise(
 
 def _number(stages: Any, k: int, names: list[Hashable], drawn: Any) -> NumberSummary:
     number = stages.numbers[k]
-    spread = [stages.lags[which][k].factor for which in range(2)]
+    spread = [stages.lags[which][k].factor(stages.late) for which in range(2)]
     bins = [_by_forecast(number, stages.cells[which][k], spread[which]) for which in range(2)]
     scores = [
         _score(
@@ -154,7 +154,7 @@ def _by_time(number: Number, stages: Any, which: int, k: int) -> Bands:
         joined[full],
         np.asarray(starts[full] * buckets.width, dtype=float),
         np.asarray(ends[full], dtype=float),
-        stages.lags[which][k].factor,
+        stages.lags[which][k].factor(stages.late),
         over_time=True,
     )
 
@@ -262,7 +262,7 @@ def _by_group(
             stages.groups[order, which, k],
             nothing,
             nothing,
-            stages.lags[which][k].factor,
+            stages.lags[which][k].factor(stages.late),
             over_time=True,
         )
         for which in range(2)

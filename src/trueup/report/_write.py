@@ -27,7 +27,7 @@ def digest_of(
     60
     """
     check.instance("run", run, CalibratedRun, "a CalibratedRun, as of trueup.calibrate")
-    digest = Digest(run.calibrator.wanted, late=late)
+    digest = Digest(run.calibrator.wanted)
     even = run.weights is None  # swap regret counts rounds alike; a certificate, by their weights
     digest.add(
         run.outcomes,
@@ -38,6 +38,7 @@ def digest_of(
         run.overruled,
         groups,
         times,
+        late=late,
     )
     return digest
 
@@ -55,7 +56,7 @@ def page(
 ) -> Path:
     """Write the page of a run of whole arrays; return where it is.
 
-    Parameters are those of `Digest`, `Digest.add` and `write`.
+    Parameters are those of `Digest.add` and `write`.
     """
     digest = digest_of(run, groups=groups, times=times, late=late)
     return write(path, digest, calibrator=run.calibrator, audit=audit, title=title, command=command)
