@@ -44,7 +44,7 @@ class Page:
         certificate = session.certificate
         self._digest.add(
             feed.outcomes, values, own, labels, scales, answers.overruled, groups,
-            feed.moments(), certificate,
+            feed.moments(), certificate, session.most_open,
         )  # fmt: skip
 
     def write(self, session: Session, title: str) -> None:

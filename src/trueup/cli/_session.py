@@ -53,6 +53,7 @@ class Session:
         )
         self.waiting: dict[str, list[tuple[Any, int, int, float]]] = {}  # heaps, a series each
         self.rows = 0  # ever answered
+        self.most_open = 0  # outcomes of a series still to come when one of its rows was answered
 
     def refuse(self, feed: Feed) -> None:
         """Refuse what a calibrator would refuse, before anything is learned of it."""
@@ -115,6 +116,7 @@ class Session:
         outcomes, own = feed.outcomes.tolist(), feed.own.tolist()
         for row in rows:
             self._learn(calibrator, heap, clocks[row])
+            self.most_open = max(self.most_open, len(heap))
             groups = () if feed.groups is None else feed.groups[row]
             said = calibrator.predict(None if math.isnan(own[row]) else own[row], groups=groups)
             heapq.heappush(heap, (known[row], self.rows + row, said.id, outcomes[row]))

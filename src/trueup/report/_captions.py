@@ -33,10 +33,16 @@ def reliability(summary: Summary) -> str:
         what = "Where it said so, by how much was the mean outcome above it? By nothing is right."
     else:
         what = "Where it said so, how steep was the loss on average? Not at all is right."
-    return what + (
+    what += (
         " In bins of about equally many rounds. A perfectly calibrated forecaster stays inside its"
         " band in all bins at once with probability about 95 %."
     )
+    if summary.late:
+        what += (
+            f" Bands are wide because up to {summary.late:,} outcomes were still to come at a time,"
+            " and their errors may move together."
+        )
+    return what
 
 
 PERIODS = "The same in periods of equal length, each with the band of all periods at once."

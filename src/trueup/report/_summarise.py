@@ -50,6 +50,7 @@ def summarise(
         series=_series(stages),
         regret=_regret(stages, certificates, calibrator),
         n_groups=len(names),
+        late=stages.late,
     )
 
 

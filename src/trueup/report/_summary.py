@@ -114,6 +114,7 @@ class Summary(NamedTuple):
     series: Series
     regret: Regret | None
     n_groups: int
+    late: int  # outcomes still to come, at most, when a forecast was made
 
 
 def number_of(summary: Summary, number: int) -> NumberSummary:
