@@ -69,6 +69,8 @@ def test_too_bold_forecasts_are_found_by_their_spread_and_regions():
         for end in ("(eighth 1 of 8)", "(eighth 8 of 8)")
     )
     assert (lowest.direction, highest.direction) == ("too low", "too high")
+    assert (lowest.low, highest.high) == (None, None)
+    assert lowest.high < -1 < 1 < highest.low
     assert min(lowest.log10, highest.log10) > 2
 
 
@@ -168,6 +170,8 @@ def test_blocks_give_what_the_whole_gives(wanted, options):
         auditor.result()  # looking changes nothing
 
     seen = auditor.result()
+
+    assert auditor.log10_evidence == seen.log10_evidence
     if "groups" in options:  # their sums are added in another order when there is room for more
         for name in ("curve", "restarted_curve"):
             for a, b in zip(getattr(seen, name), getattr(whole, name), strict=True):
@@ -318,13 +322,39 @@ def test_columns_of_frames_are_taken():
     """pandas, lists, tuples of columns, named groups with gaps."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"y": NOISE, "a": NOISE * 0 - 1, "b": NOISE * 0 + 1})
-    frame["g"] = np.where(NOISE > 0, "up", None)
+    names = ["up" if x > 0 else None for x in NOISE]
+    frame["g"] = names
     wanted = tu.Interval(0.6)
     one = tu.audit(frame.y, frame[["a", "b"]], wanted, groups=frame.g)
-    two = tu.audit(list(frame.y), (frame.a, frame.b), wanted, groups=list(frame.g))
+    two = tu.audit(list(frame.y), (frame.a, frame.b), wanted, groups=names)
 
     assert everything(one) == everything(two)
     assert any(item.where == "group up" for item in one.evidence)
+    for library in ("polars", "pyarrow"):
+        other = pytest.importorskip(library)
+        table = other.table if library == "pyarrow" else other.DataFrame
+        columns = table({"y": NOISE, "a": NOISE * 0 - 1, "b": NOISE * 0 + 1, "g": names})
+        ends = (columns["a"], columns["b"])
+        three = tu.audit(columns["y"], ends, wanted, groups=columns["g"])
+
+        assert everything(three) == everything(one)
+    gaps = tu.audit([0.0, 1.0], [0.5, 0.5], tu.Median(), groups=pd.array(["a", None], "string"))
+
+    assert [item.rows for item in gaps.evidence if item.where == "group a"] == [1]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_any_scale_is_audited(scale):
+    """And what cannot be written as a number is left out."""
+    answer = tu.audit(NOISE * scale, np.full(4_000, scale), tu.Median())
+    plain = tu.audit(NOISE, np.ones(4_000), tu.Median())
+    far = tu.audit(np.clip(NOISE, -1, 1) * scale, np.zeros(4_000), tu.Mean(),
+                   bounds=(-scale, scale))  # fmt: skip
+
+    assert answer.log10_peak == plain.log10_peak
+    assert answer.saving.saved == pytest.approx(plain.saving.saved * scale)
+    json.loads(everything(answer))
+    json.loads(everything(far))
 
 
 # bad input
@@ -340,6 +370,7 @@ def test_columns_of_frames_are_taken():
         (([0.0], [0.0], tu.Mean()), {}, "bounds must be given for Mean"),
         (([0.0], [0.0], tu.Expectile(0.3)), {}, "bounds must be given for Expectile"),
         (([0.0], [0.0], tu.Mean()), {"bounds": (1, 0)}, "bounds must be two numbers"),
+        (([0.0], [0.0], tu.Mean()), {"bounds": (-1e308, 1e308)}, "bounds must be closer"),
         (([3.0], [0.0], tu.Mean()), {"bounds": (0, 1)}, "outcomes must be inside [0, 1], got 3.0"),
         (([1.0], [3.0], tu.Mean()), {"bounds": (0, 1)}, "forecasts must be inside [0, 1], got 3.0"),
         (([0.0], [0.0], tu.Median()), {"bounds": (0, 1)}, "bounds must be left out for quantiles"),

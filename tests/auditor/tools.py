@@ -10,9 +10,9 @@ def wealth(auditor):
     """Return the wealth of each class, all outcomes known."""
     logs = []
     for state in auditor._states:
-        out = np.empty((auditor._classes, 3))
+        out = np.empty((1, auditor._classes, 3))
         kernels.finish(copied(state), out)
-        logs.append(out[:, 0])
+        logs.append(out[0, :, 0])
     return np.exp(logs).mean(axis=0)
 
 

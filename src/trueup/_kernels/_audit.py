@@ -136,13 +136,13 @@ def rescale(state, x):
 def settle_account(state, x, a, c, d, woken):
     """Multiply one account of a cell and direction by the factors of the block."""
     fresh = math.ldexp(woken / (2 * N_RATES), -state.power[x, a, c, d])
-    wealth, block = state.wealth[x, a, c, d], state.block[x, c, d]
+    wealth, block = state.wealth, state.block
     for j in range(N_RATES):
-        value = (wealth[j] + fresh) * (1.0 + block[j])
-        wealth[j] = value if value > LOST else 0.0
+        value = (wealth[x, a, c, d, j] + fresh) * (1.0 + block[x, c, d, j])
+        wealth[x, a, c, d, j] = value if value > LOST else 0.0
     held, shift = 0.0, 0
     for j in range(N_RATES):
-        held += wealth[j]
+        held += wealth[x, a, c, d, j]
     while held > LARGE:
         held *= SMALL
         shift += STEP
@@ -153,8 +153,8 @@ def settle_account(state, x, a, c, d, woken):
     if shift != 0:
         state.power[x, a, c, d] += shift
         for j in range(N_RATES):
-            value = math.ldexp(wealth[j], -shift)
-            wealth[j] = value if value > LOST else 0.0
+            value = math.ldexp(wealth[x, a, c, d, j], -shift)
+            wealth[x, a, c, d, j] = value if value > LOST else 0.0
 
 
 @compiled
@@ -204,8 +204,7 @@ def prove(state, x, woken):
 @compiled
 def settle(state, x):
     """Close the block of a class: all of its outcomes are known."""
-    head = state.head[x]
-    for k in range(head[TOUCHED]):
+    for k in range(state.head[x, TOUCHED]):
         c = state.touched[x, k]
         state.visits[x, c] += 1
         woken = asleep(float(state.visits[x, c])) - asleep(state.visits[x, c] + 1.0)
@@ -217,10 +216,12 @@ def settle(state, x):
         state.most[x, c] = max(float(state.entered[x, c]), FORGETS * state.most[x, c])
         set_leaf(state, x, c)
         state.entered[x, c] = 0
-        state.block[x, c] = 0.0
+        for d in range(2):
+            for j in range(N_RATES):
+                state.block[x, c, d, j] = 0.0
     rescale(state, x)
-    head[OPEN] = 0
-    head[TOUCHED] = 0
+    state.head[x, OPEN] = 0
+    state.head[x, TOUCHED] = 0
     state.due[x, EARLIEST] = math.inf
     state.due[x, LATEST] = -math.inf
 
@@ -235,15 +236,14 @@ def worth(state, x, a):
 @compiled
 def stake(state, x, c, factors, z, m, flipped, said, seen):
     """Enter a round into the open block of a class, for one cell."""
-    sums = state.sums[c]
-    sums[ROWS] += 1
-    sums[SAID] += said
-    sums[SEEN] += seen
     first = 1 if flipped else 0
-    sums[Z_LOW] += z[first]
-    sums[M_LOW] += m[first]
-    sums[Z_HIGH] += z[1 - first]
-    sums[M_HIGH] += m[1 - first]
+    state.sums[c, ROWS] += 1
+    state.sums[c, SAID] += said
+    state.sums[c, SEEN] += seen
+    state.sums[c, Z_LOW] += z[first]
+    state.sums[c, M_LOW] += m[first]
+    state.sums[c, Z_HIGH] += z[1 - first]
+    state.sums[c, M_HIGH] += m[1 - first]
     played = state.entered[x, c]
     if played == 0:
         state.touched[x, state.head[x, TOUCHED]] = c
@@ -253,9 +253,9 @@ def stake(state, x, c, factors, z, m, flipped, said, seen):
     if played < most:
         share = 1.0 / most
         for d in range(2):
-            block, gains = state.block[x, c, d], factors[1 - d if flipped else d]
+            source = 1 - d if flipped else d
             for j in range(N_RATES):
-                block[j] += share * (gains[j] - 1.0)
+                state.block[x, c, d, j] += share * (factors[source, j] - 1.0)
 
 
 @compiled
@@ -295,7 +295,7 @@ def play(
                 state.due[x, LATEST] = min(state.due[x, LATEST], clock[t])
         x = choose(state, clock[t])
         for y in range(state.head.shape[0]):
-            report(state, y, out[t, y])
+            report(state, y, out, t)
         state.head[x, OPEN] = 1
         state.due[x, EARLIEST] = min(state.due[x, EARLIEST], known[t])
         state.due[x, LATEST] = max(state.due[x, LATEST], known[t])
@@ -318,19 +318,19 @@ def play(
 
 
 @compiled
-def report(state, x, out):
+def report(state, x, out, t):
     """Write the logs of the wealth of a class: in all, from the start, restarted."""
     start, again = worth(state, x, 0), worth(state, x, 1)
     top = max(start, again)
-    out[0] = top + math.log(0.5 * math.exp(start - top) + 0.5 * math.exp(again - top))
-    out[1] = start
-    out[2] = again
+    out[t, x, 0] = top + math.log(0.5 * math.exp(start - top) + 0.5 * math.exp(again - top))
+    out[t, x, 1] = start
+    out[t, x, 2] = again
 
 
 @compiled
 def finish(state, out):
-    """Settle all that is open, as at the end of a file, and report."""
+    """Settle all that is open, as at the end of a file, and report; out (1, x, 3)."""
     for x in range(state.head.shape[0]):
         if state.head[x, OPEN] == 1:
             settle(state, x)
-        report(state, x, out[x])
+        report(state, x, out, 0)

@@ -196,13 +196,22 @@ class Auditor:
         mean = np.logaddexp.reduce(out, axis=0) - np.log(len(self._parts))
         return np.asarray((mean.max(axis=1) - np.log(self._classes)).T)
 
-    def result(self) -> Audit:
-        """Return what there is now; the outcomes of all rounds so far are taken as known."""
+    def _finished(self) -> tuple[list[kernels.State], FloatArray]:
+        """Return the bets and the logs of evidence with the outcomes of all rounds known."""
         states = [copied(state) for state in self._states]
         out = np.empty((len(states), 1, self._classes, 3))
         for k, state in enumerate(states):
-            kernels.finish(state, out[k, 0])
-        logs = self._combined(out)[:, 0]
+            kernels.finish(state, out[k])
+        return states, self._combined(out)[:, 0]
+
+    @builtins.property
+    def log10_evidence(self) -> float:
+        """Evidence now; much quicker than the whole `result`."""
+        return float(self._finished()[1][0]) / LOG10
+
+    def result(self) -> Audit:
+        """Return what there is now; the outcomes of all rounds so far are taken as known."""
+        states, logs = self._finished()
         total, restarted = self._total.copy(), self._restarted.copy()
         total.add(np.array([self._given]), logs[:1] / LOG10)
         restarted.add(np.array([self._given]), logs[2:] / LOG10)

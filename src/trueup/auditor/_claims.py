@@ -13,6 +13,7 @@ with v = (q (u - s)+ - (1 - q) (s - u)+) / c, n = (1 - q) s / c and c = q (1 - s
 outcome that is exactly the quantile wins for neither, so ties are never evidence.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,10 @@ def bounds_of(wanted: Audited, bounds: Any) -> Bounds | None:
     pair = check.vector("bounds", bounds)
     if pair.size != 2 or not pair[0] < pair[1]:
         raise check.refuse("bounds", "two numbers, the lower first", bounds)
-    return float(pair[0]), float(pair[1])
+    low, high = pair.tolist()
+    if math.isinf(high - low):
+        raise check.refuse("bounds", "closer together", bounds)
+    return low, high
 
 
 def refuse_outside(wanted: Audited, bounds: Bounds | None, outcomes: Any, forecasts: Any) -> None:

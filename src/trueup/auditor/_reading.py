@@ -28,14 +28,14 @@ def evidence_of(
         level = part.level if len(parts) > 1 and isinstance(part, Quantile) else None
         used = np.flatnonzero(state.sums[:, kernels.ROWS])
         for c in used.tolist():
-            name = _name(c, cuts[k] if cuts else np.empty(0), names)
+            name, low, high = _place(c, cuts[k] if cuts else np.empty(0), names)
             log, direction = _wealth(state, c)
             log += math.log(state.mass[c] / (len(parts) * state.head.shape[0]))
             words = SPREADS if c == kernels.SPREAD else DIRECTIONS
             wanted, got = _compared(part, c, direction, state.sums[c])
             rows = int(state.sums[c, kernels.ROWS])
-            found = Evidence(name, level, rows, log / LOG10, words[direction], wanted, got)
-            places.append(found)
+            said = words[direction]
+            places.append(Evidence(name, level, rows, log / LOG10, said, wanted, got, low, high))
     return tuple(sorted(places, key=lambda item: -item.log10))
 
 
@@ -64,18 +64,22 @@ def _compared(part: Part, c: int, direction: int, sums: FloatArray) -> tuple[flo
     return float(mean[m]), float(mean[z])
 
 
-def _name(c: int, cuts: FloatArray, names: Sequence[Hashable]) -> str:
+def _place(
+    c: int, cuts: FloatArray, names: Sequence[Hashable]
+) -> tuple[str, float | None, float | None]:
+    """Return the name of a cell, and between which forecasts it lies."""
     if c == kernels.ALL:
-        return "all rows"
+        return "all rows", None, None
     if c == kernels.SPREAD:
-        return "spread of the forecasts"
+        return "spread of the forecasts", None, None
     if c >= kernels.GROUPS:
-        return f"group {names[c - kernels.GROUPS]}"
+        return f"group {names[c - kernels.GROUPS]}", None, None
     first, word = next((f, w) for f, w in REGIONS if f <= c < 2 * f)
     k, step = c - first, kernels.EIGHTHS // first
-    low = "" if k == 0 else f"from {cuts[k * step - 1]:.4g} "
-    high = "" if k == first - 1 else f"to {cuts[(k + 1) * step - 1]:.4g} "
-    return f"forecasts {low}{high}({word} {k + 1} of {first})"
+    low = None if k == 0 else float(cuts[k * step - 1])
+    high = None if k == first - 1 else float(cuts[(k + 1) * step - 1])
+    ends = ("" if low is None else f"from {low:.4g} ") + ("" if high is None else f"to {high:.4g} ")
+    return f"forecasts {ends}({word} {k + 1} of {first})", low, high
 
 
 def break_of(

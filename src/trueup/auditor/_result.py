@@ -26,6 +26,8 @@ class Evidence(NamedTuple):
     direction: str  # "too low", "too high", "too extreme", "too flat": the side with more evidence
     wanted: float
     got: float
+    low: float | None  # forecasts of a region lie between these, as they are cut now
+    high: float | None
 
 
 class Break(NamedTuple):

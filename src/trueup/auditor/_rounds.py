@@ -12,6 +12,7 @@ from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray, IntArray
 
 MOST_GROUPS = 10_000
+MISSING = ("NoneType", "NAType", "NaTType")
 MOST_KEYS = 1_000_000  # shared outcomes that are remembered
 
 
@@ -109,13 +110,20 @@ def known_of(known_at: Any, clock: FloatArray, *, timed: bool) -> FloatArray:
 
 
 def listed(name: str, given: Any, rounds: int) -> list[Any]:
-    """Return a column of names as a list."""
-    if isinstance(given, str | bytes):
+    """Return a column of names as a list, None where there is none.
+
+    >>> listed("groups", ["a", None, float("nan")], 3)
+    ['a', None, None]
+    """
+    if isinstance(given, str | bytes) or not np.iterable(given):
         raise check.refuse(name, "a sequence of names", given)
-    values = given.tolist() if hasattr(given, "tolist") else list(given)
+    ways = (way for way in ("to_pylist", "tolist", "to_list") if hasattr(given, way))
+    way = next(ways, None)
+    values = list(given) if way is None else getattr(given, way)()
     if len(values) != rounds:
         raise check.refuse(name, f"of length {rounds}", len(values))
-    return [None if value != value else value for value in values]  # NaN is no name  # noqa: PLR0124
+    missing = [type(value).__name__ in MISSING or value != value for value in values]  # noqa: PLR0124 - NaN
+    return [None if gap else value for gap, value in zip(missing, values, strict=True)]
 
 
 def groups_of(names: dict[Hashable, int], rows: list[Any]) -> tuple[IntArray, dict[Hashable, int]]:

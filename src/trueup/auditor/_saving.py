@@ -46,6 +46,9 @@ def saving(
     """Return what recalibration would have saved on a sample of rounds, in order."""
     if rows.size < FEWEST:
         return None
+    unit = float(np.exp2(np.frexp(max(np.abs(seen).max(), np.abs(said).max()))[1] - 1.0))
+    seen, said = seen / unit, said / unit  # no scale is too large for squares
+    bounds = bounds and (bounds[0] / unit, bounds[1] / unit)
     edges = np.linspace(0, rows.size, STRETCHES + 2).astype(np.int64)
     before, after = np.zeros(STRETCHES), np.zeros(STRETCHES)
     for b, (first, last) in enumerate(pairwise(edges[1:])):
@@ -61,8 +64,11 @@ def saving(
             after[b] += loss(part, better, y).mean()
     gains = before - after
     mean, half = float(gains.mean()), float(STUDENT * gains.std(ddof=1) / STRETCHES**0.5)
-    compared = int(rows.size - edges[1])
-    return Saving(mean, mean - half, mean + half, float(before.mean()), compared)
+    size = unit if all(isinstance(part, Quantile) for part in parts) else unit * unit
+    saved, low, high, lost = (x * size for x in (mean, mean - half, mean + half, before.mean()))
+    if not np.isfinite([saved, low, high, lost]).all():
+        return None
+    return Saving(saved, low, high, float(lost), int(rows.size - edges[1]))
 
 
 def _offsets(part: Part, said: FloatArray, seen: FloatArray, new: FloatArray) -> FloatArray:
