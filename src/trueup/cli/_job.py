@@ -110,6 +110,7 @@ class Run:
             else:
                 self._whole(output)
         except BaseException:
+            self.stops.caught()
             if output is not None:
                 output.abort()
             raise
@@ -153,6 +154,7 @@ class Run:
                     self._keep()
                     kept = time.monotonic()
         finally:
+            self.stops.caught()
             if not self.stops.torn:
                 self._keep()
                 self._show()
