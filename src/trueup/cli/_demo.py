@@ -66,10 +66,10 @@ def command(report: str | None, sample: str | None, *, force: bool, seed: int) -
 
     with as_file(SAMPLE) as path, open_table(str(path)) as table:
         contest = compare(table, ROLES, [MODEL], wanted, {"seed": seed}, listener=listen)
-    if page is not None:
-        page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(OPENING.format(rows=contest.rows))
     click.echo(text_of(contest, GROUPS))
+    if page is not None:
+        page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(f"\n{closing}")
 
 
