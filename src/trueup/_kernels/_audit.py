@@ -51,7 +51,7 @@ SUMS = 7
 class State(NamedTuple):
     """All that bets need to go on; x counts classes, c cells."""
 
-    active: np.ndarray  # (1,): the class that takes the next round
+    active: np.ndarray  # (2,): the class of the next round; 1 if runs need a proof of their own
     head: np.ndarray  # (x, WHOLE)
     due: np.ndarray  # (x, 2)
     wealth: np.ndarray  # (x, accounts, c, 2, rates)
@@ -186,7 +186,10 @@ def date(state, factors, share, now, clock):
 
 @compiled
 def prove(state, x, woken):
-    """Carry the wealth of the restart of each run over a block of a class."""
+    """Carry the wealth of the restart of each run over a block of a class.
+
+    Where blocks are single rounds that is the run itself.
+    """
     anew = math.log(woken)
     for d in range(2):
         for j in range(N_RATES):
@@ -208,7 +211,7 @@ def settle(state, x):
         c = state.touched[x, k]
         state.visits[x, c] += 1
         woken = asleep(float(state.visits[x, c])) - asleep(state.visits[x, c] + 1.0)
-        if c == ALL:
+        if c == ALL and state.active[1] == 1:
             prove(state, x, woken)
         for d in range(2):
             settle_account(state, x, 0, c, d, 0.0)

@@ -103,7 +103,7 @@ class Auditor:
         late, grouped, self._shared, self._timed = options
         self._classes = 2 if late else 1
         room = 0 if grouped else None
-        self._states = [fresh_state(self._classes, room) for _ in self._parts]
+        self._states = [fresh_state(self._classes, room, shared=self._shared) for _ in self._parts]
 
     def add(
         self,

@@ -102,7 +102,8 @@ def break_of(
         lost = (state.best[at] - state.best_plain[at]) * (1.0 if shared else blocks)
         cost = state.mass[kernels.ALL] / 2 / (2 * kernels.N_RATES)
         cost /= len(parts) * state.head.shape[0]
-        proved = float(state.proved[:, at[0], at[1]].max()) + math.log(cost)
+        own = state.proved[:, at[0], at[1]].max() if state.active[1] else likelihood
+        proved = float(own) + math.log(cost)
         past = state.best_from[at] >= state.sums[kernels.ALL, kernels.ROWS] / 20
         if past and min(lost, proved) >= -math.log(alpha):
             level = part.level if len(parts) > 1 and isinstance(part, Quantile) else None

@@ -8,7 +8,7 @@ N_LEVELS = 3  # halves, quarters, eighths
 OF_SPREAD, OF_LEVEL, OF_GROUPS = 0.1, 0.1, 0.2  # shares of the money; the rest is on all rounds
 
 
-def fresh_state(classes: int, groups: int | None) -> kernels.State:
+def fresh_state(classes: int, groups: int | None, *, shared: bool) -> kernels.State:
     """Return bets that have not begun, with room for groups (None: there will be none)."""
     cells = kernels.GROUPS + (groups or 0)
     x, a, j = classes, kernels.N_ACCOUNTS, kernels.N_RATES
@@ -25,7 +25,7 @@ def fresh_state(classes: int, groups: int | None) -> kernels.State:
     mass[kernels.GROUPS :] = of_groups / ((k + 1) * (k + 2))  # sums to of_groups (1 - 1 / (n + 1))
     run = (2, j)
     state = kernels.State(
-        active=np.zeros(1, dtype=np.int64),
+        active=np.array([0, classes == 2 or shared], dtype=np.int64),
         head=np.zeros((x, kernels.WHOLE), dtype=np.int64),
         due=np.tile([np.inf, -np.inf], (x, 1)),
         wealth=wealth,
@@ -72,7 +72,8 @@ def grown(state: kernels.State, groups: int) -> kernels.State:
     room = state.mass.size - kernels.GROUPS
     if groups <= room:
         return state
-    larger = fresh_state(state.head.shape[0], max(groups, 2 * room))
+    shared = bool(state.active[1]) and state.head.shape[0] == 1
+    larger = fresh_state(state.head.shape[0], max(groups, 2 * room), shared=shared)
     kept = {name: getattr(state, name) for name in state._fields}
     kept |= {name: getattr(larger, name) for name in ("tree", "mass", "cash", "sums", *BY_CELL)}
     cells = state.mass.size
