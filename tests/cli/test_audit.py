@@ -76,7 +76,7 @@ def test_the_process_prints_the_verdict_and_exits_with_it(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--forecast", "rigth", "--median"], "no column 'rigth': did you mean 'right'?"),
+        (["--forecast", "right2", "--median"], "no column 'right2': did you mean 'right'?"),
         (["--forecast", "right"], "Say what to forecast by exactly one of --quantile"),
         (["--forecast", "right", "--interval", "0.9"], "give --forecast 2 times"),
         (["--forecast", "right", "--forecast", "low", "--median"], "give --forecast once"),

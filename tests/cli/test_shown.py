@@ -2,14 +2,17 @@
 
 import json
 import re
+import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import trueup as tu
 from cli.support import calibrate, numbers, sample, trueup_, write
-from trueup.cli import _live, _progress
+from trueup.cli import _live, _progress, _warm
 from trueup.metrics import binned_calibration_error, worst_window_coverage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,6 +173,26 @@ def test_the_demo_shows_that_it_works_and_where_the_page_is(tmp_path, capsys, mo
         )
     assert trueup_("demo", "--report", "trueup-demo.html") == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_a_cold_cache_is_filled_by_two_processes(tmp_path, capsys, monkeypatch):
+    """Where nothing has been compiled; where it has, nothing happens."""
+    assert not _warm.warm()
+    monkeypatch.setattr(
+        _warm.kernels, "ask", SimpleNamespace(stats=SimpleNamespace(cache_path=tmp_path))
+    )
+    monkeypatch.setattr(_warm.Calibrator, "predict", lambda *_: None)
+    calls = []
+    monkeypatch.setattr(
+        _warm.subprocess, "Popen", lambda command, **_: calls.append(command) or nullcontext()
+    )
+
+    assert _warm.warm()
+    assert "Compiling, this once" in capsys.readouterr().err
+    assert calls == [[sys.executable, "-c", _warm.REST]]
+    monkeypatch.undo()
+    exec(_warm.REST, learned := {})  # noqa: S102 - what the other process runs
+    assert learned["calibrator"].report().scored == 1
 
 
 def test_a_report_is_written_with_the_table(tmp_path, capsys):

@@ -1,6 +1,5 @@
 """`trueup demo`: real flights, a model that is wrong, and what is made of it."""
 
-import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -44,12 +43,11 @@ def command(report: str | None, sample: str | None, *, force: bool, seed: int) -
     if sample is not None:
         _copy(sample, force=force)
         return
-    if sys.stderr.isatty():
-        click.echo("(The first time it compiles, which takes a while.)", err=True)
     from trueup.cli._contest import GROUPS, compare
     from trueup.cli._page import Page
     from trueup.cli._read import open_table
     from trueup.cli._table import text_of
+    from trueup.cli._warm import warm
 
     wanted = target("quantile", 0.9)
     try:
@@ -58,6 +56,7 @@ def command(report: str | None, sample: str | None, *, force: bool, seed: int) -
         closing = f"The page: {Path(page.path).resolve()}"
     except MissingExtra as error:
         page, closing = None, str(error)
+    warm()
     sessions = []
 
     def listen(feed: Any, answers: Any, session: Any) -> None:
@@ -67,10 +66,10 @@ def command(report: str | None, sample: str | None, *, force: bool, seed: int) -
 
     with as_file(SAMPLE) as path, open_table(str(path)) as table:
         contest = compare(table, ROLES, [MODEL], wanted, {"seed": seed}, listener=listen)
-    if page is not None:
-        page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(OPENING.format(rows=contest.rows))
     click.echo(text_of(contest, GROUPS))
+    if page is not None:
+        page.write(sessions[-1], "Delays of flights from Newark, summer of 2013")
     click.echo(f"\n{closing}")
 
 

@@ -24,6 +24,7 @@ from trueup.cli._signals import Stops
 from trueup.cli._tally import Summary, Tally
 from trueup.cli._write import Output
 
+KEYED = 8  # larger blocks with many series: each is unpacked and packed once a block
 EVERY = 10.0  # seconds between two states of a stream that has no end
 
 
@@ -109,6 +110,7 @@ class Run:
             else:
                 self._whole(output)
         except BaseException:
+            self.stops.caught()
             if output is not None:
                 output.abort()
             raise
@@ -125,7 +127,8 @@ class Run:
     def _whole(self, output: Output) -> None:
         """Write a file when all of it is there, then the state."""
         with Progress(self.table) as progress:
-            for block in self.table.blocks(self.job.block):
+            times = 1 if self.job.roles.key is None else KEYED
+            for block in self.table.blocks(self.job.block, times=times):
                 self._through(self.feeder.feed(block), output)
                 progress.add(len(block))
         if self.learned == self.feeder.digest and self.table.rows and not self.job.force:
@@ -151,6 +154,7 @@ class Run:
                     self._keep()
                     kept = time.monotonic()
         finally:
+            self.stops.caught()
             if not self.stops.torn:
                 self._keep()
                 self._show()

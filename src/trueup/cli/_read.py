@@ -120,9 +120,10 @@ class Table:
             place += f" (line {line})"
         return place if column is None else f"{place}, column {column!r}"
 
-    def blocks(self, most: int | None = None) -> Iterator[Block]:
-        """Yield all rows; `most` bounds how many a block has."""
-        size = most or max(1, min(MOST_ROWS, CELLS // max(len(self.columns), 1)))
+    def blocks(self, most: int | None = None, *, times: int = 1) -> Iterator[Block]:
+        """Yield all rows; `most` says how many a block has, `times` how much more than usual."""
+        usual = max(1, min(MOST_ROWS, CELLS // max(len(self.columns), 1)))
+        size = most or usual * times
         while True:
             rows, lines = self._some(size)
             if not rows:
