@@ -1589,7 +1589,18 @@ AT_SQUARES = AT_FITS + FITTED * FEATURES
 AT_LEADS = AT_SQUARES + FITTED * FEATURES
 AT_LEAD_SQUARES = AT_LEADS + EXPERTS
 AT_BATCH = AT_LEAD_SQUARES + EXPERTS  # leads in outcomes that came together, then their round
-STREAM = AT_BATCH + EXPERTS + 1
+# the licence to play what the steering aims at: a slow constant, what was saved against constants
+AT_LICENCE = AT_BATCH + EXPERTS + 1
+CONSTANTS, CELLS = 10, 18
+REFERENCE, REFERENCE_SPREAD, JUDGED, FOLLOWED_JUDGED, WAITS, ALARMS, QUIET = range(
+    AT_LICENCE, AT_LICENCE + 7
+)
+AT_SAVED = QUIET + 1
+AT_SAVED_SQUARES = AT_SAVED + CONSTANTS
+AT_FOLLOWED = AT_SAVED_SQUARES + CONSTANTS
+AT_FOLLOWED_SQUARES = AT_FOLLOWED + CONSTANTS
+AT_MISSES = AT_FOLLOWED_SQUARES + CONSTANTS  # of each cell and side
+STREAM = AT_MISSES + 2 * CELLS
 # what an open forecast must remember: the experts' numbers and what they were made from
 MEMO_MIX = EXPERTS
 MEMO_FEATURES = EXPERTS + 1
@@ -1597,7 +1608,10 @@ MEMO_VOLATILITY = MEMO_FEATURES + FEATURES
 MEMO_PLACES = MEMO_VOLATILITY + 3
 MEMO_SPREADS = MEMO_PLACES + MOVED
 MEMO_RELATIVE = MEMO_SPREADS + MOVED
-MEMO = MEMO_RELATIVE + 2
+MEMO_POINT, MEMO_CONSTANT, MEMO_REFINED, MEMO_FOLLOWED, MEMO_WATCHED, MEMO_OPEN = range(
+    MEMO_RELATIVE + 2, MEMO_RELATIVE + 8
+)
+MEMO = MEMO_OPEN + 1
 MOST_DOUBLINGS = 2000
 PRIOR_ERRORS = 2.0  # as many errors as the uniform law on the range counts for
 FEWEST_ERRORS = 8  # before there is a belief at all
@@ -1740,12 +1754,31 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
         elif z[OTHER] == 1.0:
             base += middle_error(z, loss)
         point = to_unit(z, base)
+        if steers:
+            memo[MEMO_POINT], memo[MEMO_CONSTANT] = base, z[REFERENCE]
+            memo[MEMO_OPEN] = 1.0 + i[OPEN]
         base -= stretch * middle_error(z, loss)
         count = believe(z, base, stretch, law[0], law[1])
         count = law_of_kink(loss, count, law[0], law[1], law[2], law[3])
     elif not math.isnan(anchor):
         point = to_unit(z, anchor)
+    follows, wanted = i[FOLLOWS], point
+    if steers:
+        alone = math.isnan(anchor)
+        licensed = is_licensed(z, alone)
+        memo[MEMO_WATCHED] = 1.0 if alone or not licensed else 0.0
+        if not licensed or (alone and z[WAITS] > 0.0):
+            i[FOLLOWS] = 0
+        if memo[MEMO_WATCHED] == 1.0 and z[WAITS] > 0.0:
+            point = math.nan
     prepare(i, f, law[2], law[3], law[3], count, point, work, whole)
+    i[FOLLOWS] = follows
+    if memo[MEMO_OPEN] > 0.0:
+        at = AT_NEXT + 2 * i[CHOSEN]
+        label, reach = i[at + 1] * size_of(i[at]), 2.0 * size_of(i[at])
+        refined = min(max(wanted, label - reach, 0.0), label + reach, 1.0)
+        memo[MEMO_REFINED] = to_user(z, refined)
+        memo[MEMO_FOLLOWED] = 1.0 if i[MODE] == FOLLOW else 0.0
 
 
 @compiled
@@ -1774,6 +1807,124 @@ def middle_error(z, loss):
     second = min(first + 1, count - 1)
     share = min(max(place - first, 0.0), 1.0)
     return z[ordered + first] * (1.0 - share) + z[ordered + second] * share
+
+
+# --- the licence -------------------------------------------------------------------------------
+#
+# What the steering aims at is played as it is only while it has earned that. A belief of the user's
+# own making is under the account of wealth alone; one made from past errors must also save
+# something against constants, in all rounds and in those in which it was followed, and must not be
+# seen to miss one side again and again. None of this can hurt the guarantee: the guard may always
+# mix instead.
+
+EVIDENCE, GRACE, FOLLOWED_SLACK, LICENCE_MEMORY = 2.0, 10.0, 1.0, 0.9999
+ALARM, SHORTEST_WAIT, WAIT_GROWTH, FORGIVENESS = 8.0, 64.0, 16.0, 4.0
+FIRST_TRIAL = 256  # then at 16 times as many rounds, and so on
+
+
+@compiled
+def is_licensed(z, alone):
+    """Return whether the steering has earned that its bin is played as it is.
+
+    Its savings against every constant are at least 2 standard deviations, less a grace of ten
+    rounds of usual size; where it was followed, and where it stands on the user's own forecast
+    (else it is `alone`), at least -1.
+    """
+    least = EVIDENCE if alone else -FOLLOWED_SLACK
+    least -= GRACE / math.sqrt(max(z[JUDGED], 1.0))
+    lowest = -FOLLOWED_SLACK - GRACE / math.sqrt(max(z[FOLLOWED_JUDGED], 1.0))
+    for k in range(CONSTANTS):
+        if z[AT_SAVED + k] < least * math.sqrt(z[AT_SAVED_SQUARES + k]):
+            return False
+        if z[AT_FOLLOWED + k] < lowest * math.sqrt(z[AT_FOLLOWED_SQUARES + k]):
+            return False
+    return True
+
+
+@compiled
+def judge(z, loss, y, memo):
+    """Count what the steering has saved in a round, and how it missed."""
+    if memo[MEMO_OPEN] > 0.0:
+        followed = memo[MEMO_FOLLOWED] == 1.0
+        cost = cost_of(loss, memo[MEMO_POINT] - y)
+        for k in range(CONSTANTS):
+            other = memo[MEMO_CONSTANT]
+            if k > 0:
+                other = z[LOW] + z[WIDTH] * (k - 1.0) / (CONSTANTS - 2.0)
+            saved = cost_of(loss, other - y) - cost
+            add_saving(z, AT_SAVED + k, AT_SAVED_SQUARES + k, saved)
+            if followed:
+                add_saving(z, AT_FOLLOWED + k, AT_FOLLOWED_SQUARES + k, saved)
+        z[JUDGED] = LICENCE_MEMORY * z[JUDGED] + 1.0
+        if followed:
+            z[FOLLOWED_JUDGED] = LICENCE_MEMORY * z[FOLLOWED_JUDGED] + 1.0
+        if loss[KIND] == POINTED and memo[MEMO_WATCHED] == 1.0:
+            watch(z, loss, y, memo)
+    trial = np.int64(FIRST_TRIAL)
+    while trial < z[N_SCORED]:
+        trial *= 16
+    if trial == z[N_SCORED]:  # what happened when it was followed long ago is forgiven
+        z[FOLLOWED_JUDGED] = 0.0
+        for k in range(CONSTANTS):
+            z[AT_FOLLOWED + k], z[AT_FOLLOWED_SQUARES + k] = 0.0, 0.0
+    move_reference(z, loss, y)
+
+
+@compiled
+def add_saving(z, at, at_squares, saved):
+    """Add a saving to a sum and its square to a sum of squares, both of which forget slowly."""
+    z[at] = LICENCE_MEMORY * z[at] + saved
+    z[at_squares] = LICENCE_MEMORY * z[at_squares] + saved * saved
+
+
+@compiled
+def move_reference(z, loss, y):
+    """Move the slow constant: a quantile with steps that fall, or the mean."""
+    seen = z[N_SCORED] + 1.0
+    if seen == 1.0:
+        z[REFERENCE] = y
+    z[REFERENCE_SPREAD] += (abs(y - z[REFERENCE]) - z[REFERENCE_SPREAD]) / seen
+    rate = 2.0 / seen
+    if loss[KIND] == POINTED:
+        rate = 2.0 * z[REFERENCE_SPREAD] / math.sqrt(seen)
+    z[REFERENCE] += rate * pull(loss, z[REFERENCE], y)
+
+
+@compiled
+def watch(z, loss, y, memo):
+    """Sound an alarm where the rarer side is missed several times too often.
+
+    A cumulative sum for each of 16 cells and 2 halves of the range, in which the steering's number
+    lies, and each side with probability q of at most 1/2: the odds of misses at 4q / (1 + 3q)
+    against 2q / (1 + q), divided by how many forecasts were open. After an alarm neither aim nor
+    number of the steering is used for 64, 1024, ... rounds.
+    """
+    if z[WAITS] > 0.0:
+        z[WAITS] -= 1.0
+        return
+    said, level = memo[MEMO_REFINED], -loss[FIRST] / (loss[SECOND] - loss[FIRST])
+    z[QUIET] += 1.0
+    if z[ALARMS] > 0.0 and z[QUIET] > FORGIVENESS * SHORTEST_WAIT * WAIT_GROWTH ** z[ALARMS]:
+        z[ALARMS] -= 1.0
+        z[QUIET] = 0.0
+    place = to_unit(z, said)
+    for side in range(2):
+        rare = level if side == 0 else 1.0 - level
+        if rare > 0.5:
+            continue
+        missed = y < said if side == 0 else y > said
+        odds = (
+            2.0 * (1.0 + rare) / (1.0 + 3.0 * rare) if missed else (1.0 + rare) / (1.0 + 3.0 * rare)
+        )
+        for cell in (min(int(16.0 * place), 15), 16 + min(int(2.0 * place), 1)):
+            at = AT_MISSES + 2 * cell + side
+            z[at] = max(z[at] + math.log(odds) / memo[MEMO_OPEN], 0.0)
+            if z[at] > ALARM:
+                z[WAITS], z[QUIET] = SHORTEST_WAIT * WAIT_GROWTH ** z[ALARMS], 0.0
+                z[ALARMS] += 1.0
+                for k in range(2 * CELLS):
+                    z[AT_MISSES + k] = 0.0
+                return
 
 
 # --- steering --------------------------------------------------------------------------------
@@ -2007,6 +2158,7 @@ def tell(i, f, z, loss, first, anchor, said, y, memo, seen, work):
         z[CLIPPED] += 1.0
     error = y - (0.0 if math.isnan(anchor) else anchor)
     if z[STEERS] == 1.0:
+        judge(z, loss, y, memo)
         learn_steering(z, loss, anchor, error, float(i[ROUNDS]), memo)
     score(z, loss, anchor, said, y)
     keep_error(z, error)

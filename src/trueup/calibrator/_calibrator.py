@@ -74,7 +74,8 @@ class Calibrator:
         For quantiles: forecast on this increasing scale (function, then its inverse). Everything
         that comes out is in the user's units, but scores, scales and certificates are on it.
     overrule : float or None
-        The probability with which a true belief may be overruled, ever.
+        The probability with which a true belief may be overruled, ever: one that the user gives, or
+        a point forecast with `steer=False`. What steering makes of it has to earn being followed.
     strict : bool
         Raise on an outcome outside bounds; otherwise it is clipped and counted.
     c : float
