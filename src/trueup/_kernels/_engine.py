@@ -1577,12 +1577,13 @@ SAID_COST, RAW_COST, LABEL_COST, N_SCORED, N_RAW, N_BELOW, N_EQUAL, N_MISSING, U
     11, 20
 )
 # the steering: how many experts of each kind, then where their numbers stand
-RAW, SCALED, MOVED, FITTED, RELATIVE = 4, 6, 4, 3, 4
-EXPERTS = RAW + SCALED + MOVED + FITTED + RELATIVE + 3  # and two windows, and none
-FEATURES = 6
+RAW, SCALED, MOVED, FITTED, RELATIVE, STANDARD, OUTRIGHT, PLATT = 4, 6, 4, 3, 4, 3, 2, 1
+EXPERTS = RAW + SCALED + MOVED + FITTED + RELATIVE + STANDARD + OUTRIGHT + PLATT + 3
+SCALES = 6  # by which errors are made alike
+FEATURES = 7
 AT_SPREAD, AT_VOLATILITY, AT_RELATIVE, AT_LAST, AT_TYPICAL = 20, 21, 24, 26, 28
 AT_THETAS = 29  # of raw, scaled, moved and relative experts
-AT_PLACES = AT_THETAS + RAW + SCALED + MOVED + RELATIVE
+AT_PLACES = AT_THETAS + RAW + SCALED + MOVED + RELATIVE + STANDARD
 AT_SPREADS = AT_PLACES + MOVED
 AT_FITS = AT_SPREADS + MOVED
 AT_SQUARES = AT_FITS + FITTED * FEATURES
@@ -1600,7 +1601,17 @@ AT_SAVED_SQUARES = AT_SAVED + CONSTANTS
 AT_FOLLOWED = AT_SAVED_SQUARES + CONSTANTS
 AT_FOLLOWED_SQUARES = AT_FOLLOWED + CONSTANTS
 AT_MISSES = AT_FOLLOWED_SQUARES + CONSTANTS  # of each cell and side
-STREAM = AT_MISSES + 2 * CELLS
+# sizes of errors mixed by their costs; the outcome alone; Platt's slope, shift and matrix; parts
+AT_SCALE_COSTS = AT_MISSES + 2 * CELLS
+OUTRIGHT_PLACE, ANCHOR_MEAN, ANCHOR_SPREAD, PLATT_SLOPE, PLATT_SHIFT, AT_PLATT = range(
+    AT_SCALE_COSTS + SCALES, AT_SCALE_COSTS + SCALES + 6
+)
+LEFT_OUT = AT_PLATT + 3  # the sum of 2^k over the kinds of experts that are left out: see KINDS
+JUDGED_AT = LEFT_OUT + 1  # the round of the savings that came last, together, and these
+AT_PENDING = JUDGED_AT + 1
+AT_FOLLOWED_PENDING = AT_PENDING + CONSTANTS
+FRACTIONS = AT_FOLLOWED_PENDING + CONSTANTS  # how many outcomes were neither 0 nor 1
+STREAM = FRACTIONS + 1
 # what an open forecast must remember: the experts' numbers and what they were made from
 MEMO_MIX = EXPERTS
 MEMO_FEATURES = EXPERTS + 1
@@ -1611,7 +1622,8 @@ MEMO_RELATIVE = MEMO_SPREADS + MOVED
 MEMO_POINT, MEMO_CONSTANT, MEMO_REFINED, MEMO_FOLLOWED, MEMO_WATCHED, MEMO_OPEN = range(
     MEMO_RELATIVE + 2, MEMO_RELATIVE + 8
 )
-MEMO = MEMO_OPEN + 1
+MEMO_SCALE, MEMO_SPREAD = MEMO_OPEN + 1, MEMO_OPEN + 2
+MEMO = MEMO_SPREAD + 1
 MOST_DOUBLINGS = 2000
 PRIOR_ERRORS = 2.0  # as many errors as the uniform law on the range counts for
 FEWEST_ERRORS = 8  # before there is a belief at all
@@ -1704,6 +1716,14 @@ def believe(z, base, stretch, nodes, heights):
 
 
 @compiled
+def believe_binary(p, nodes, heights):
+    """Write the law of an outcome that is 1 with probability p, else 0; return its nodes."""
+    nodes[0], nodes[1], nodes[2], nodes[3] = 0.0, 0.0, 1.0, 1.0
+    heights[0], heights[1], heights[2], heights[3] = 0.0, 1.0 - p, 1.0 - p, 1.0
+    return 4
+
+
+@compiled
 def law_of_kink(loss, count, nodes, heights, kinks, climb):
     """Turn a law of the outcome into that of v, where the mean loss has its kinks.
 
@@ -1749,7 +1769,7 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
         base = 0.0 if math.isnan(anchor) else anchor
         stretch = 1.0
         if steers:  # errors as wide as they are now, around what the experts say
-            stretch = min(max(z[AT_VOLATILITY + 1] / max(mean_size(z), 1e-300), 0.2), 5.0)
+            stretch = memo[MEMO_SCALE]
             base += memo[MEMO_MIX]
         elif z[OTHER] == 1.0:
             base += middle_error(z, loss)
@@ -1757,8 +1777,11 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
         if steers:
             memo[MEMO_POINT], memo[MEMO_CONSTANT] = base, z[REFERENCE]
             memo[MEMO_OPEN] = 1.0 + i[OPEN]
-        base -= stretch * middle_error(z, loss)
-        count = believe(z, base, stretch, law[0], law[1])
+        if steers and is_binary(z, loss):
+            count = believe_binary(point, law[0], law[1])
+        else:
+            base -= stretch * middle_error(z, loss)
+            count = believe(z, base, stretch, law[0], law[1])
         count = law_of_kink(loss, count, law[0], law[1], law[2], law[3])
     elif not math.isnan(anchor):
         point = to_unit(z, anchor)
@@ -1779,15 +1802,6 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
         refined = min(max(wanted, label - reach, 0.0), label + reach, 1.0)
         memo[MEMO_REFINED] = to_user(z, refined)
         memo[MEMO_FOLLOWED] = 1.0 if i[MODE] == FOLLOW else 0.0
-
-
-@compiled
-def mean_size(z):
-    """Return the mean size of the errors in the window."""
-    total, count, ordered = 0.0, int(z[ERRORS]), STREAM + int(z[WINDOW])
-    for k in range(count):
-        total += abs(z[ordered + k])
-    return total / count
 
 
 @compiled
@@ -1834,30 +1848,36 @@ def is_licensed(z, alone):
     least -= GRACE / math.sqrt(max(z[JUDGED], 1.0))
     lowest = -FOLLOWED_SLACK - GRACE / math.sqrt(max(z[FOLLOWED_JUDGED], 1.0))
     for k in range(CONSTANTS):
-        if z[AT_SAVED + k] < least * math.sqrt(z[AT_SAVED_SQUARES + k]):
+        new = z[AT_PENDING + k]
+        square = z[AT_SAVED_SQUARES + k] + new * new
+        if z[AT_SAVED + k] + new < least * math.sqrt(square):
             return False
-        if z[AT_FOLLOWED + k] < lowest * math.sqrt(z[AT_FOLLOWED_SQUARES + k]):
+        new = z[AT_FOLLOWED_PENDING + k]
+        square = z[AT_FOLLOWED_SQUARES + k] + new * new
+        if z[AT_FOLLOWED + k] + new < lowest * math.sqrt(square):
             return False
     return True
 
 
 @compiled
-def judge(z, loss, y, memo):
-    """Count what the steering has saved in a round, and how it missed."""
+def judge(z, loss, y, rounds, memo):
+    """Count what the steering has saved in a round, and how it missed.
+
+    Outcomes that came together may all be one: what they saved counts as one in the squares.
+    """
     if memo[MEMO_OPEN] > 0.0:
-        followed = memo[MEMO_FOLLOWED] == 1.0
+        if z[JUDGED_AT] != rounds:
+            settle_savings(z)
+            z[JUDGED_AT] = rounds
         cost = cost_of(loss, memo[MEMO_POINT] - y)
         for k in range(CONSTANTS):
             other = memo[MEMO_CONSTANT]
             if k > 0:
                 other = z[LOW] + z[WIDTH] * (k - 1.0) / (CONSTANTS - 2.0)
             saved = cost_of(loss, other - y) - cost
-            add_saving(z, AT_SAVED + k, AT_SAVED_SQUARES + k, saved)
-            if followed:
-                add_saving(z, AT_FOLLOWED + k, AT_FOLLOWED_SQUARES + k, saved)
-        z[JUDGED] = LICENCE_MEMORY * z[JUDGED] + 1.0
-        if followed:
-            z[FOLLOWED_JUDGED] = LICENCE_MEMORY * z[FOLLOWED_JUDGED] + 1.0
+            z[AT_PENDING + k] += saved
+            if memo[MEMO_FOLLOWED] == 1.0:
+                z[AT_FOLLOWED_PENDING + k] += saved
         if loss[KIND] == POINTED and memo[MEMO_WATCHED] == 1.0:
             watch(z, loss, y, memo)
     trial = np.int64(FIRST_TRIAL)
@@ -1867,14 +1887,26 @@ def judge(z, loss, y, memo):
         z[FOLLOWED_JUDGED] = 0.0
         for k in range(CONSTANTS):
             z[AT_FOLLOWED + k], z[AT_FOLLOWED_SQUARES + k] = 0.0, 0.0
+            z[AT_FOLLOWED_PENDING + k] = 0.0
     move_reference(z, loss, y)
 
 
 @compiled
-def add_saving(z, at, at_squares, saved):
-    """Add a saving to a sum and its square to a sum of squares, both of which forget slowly."""
-    z[at] = LICENCE_MEMORY * z[at] + saved
-    z[at_squares] = LICENCE_MEMORY * z[at_squares] + saved * saved
+def settle_savings(z):
+    """Add the savings that came together to the sums, which forget slowly."""
+    both = 0.0
+    for k in range(CONSTANTS):
+        new, own = z[AT_PENDING + k], z[AT_FOLLOWED_PENDING + k]
+        z[AT_SAVED + k] = LICENCE_MEMORY * z[AT_SAVED + k] + new
+        z[AT_SAVED_SQUARES + k] = LICENCE_MEMORY * z[AT_SAVED_SQUARES + k] + new * new
+        if own != 0.0:
+            both = 1.0
+            z[AT_FOLLOWED + k] = LICENCE_MEMORY * z[AT_FOLLOWED + k] + own
+            z[AT_FOLLOWED_SQUARES + k] = LICENCE_MEMORY * z[AT_FOLLOWED_SQUARES + k] + own * own
+        z[AT_PENDING + k], z[AT_FOLLOWED_PENDING + k] = 0.0, 0.0
+    z[JUDGED] = LICENCE_MEMORY * z[JUDGED] + 1.0
+    if both == 1.0:
+        z[FOLLOWED_JUDGED] = LICENCE_MEMORY * z[FOLLOWED_JUDGED] + 1.0
 
 
 @compiled
@@ -1931,7 +1963,8 @@ def watch(z, loss, y, memo):
 #
 # Experts for the next error (outcome less anchor), all of them scale-free: each moves against the
 # slope of the loss at what it said. Their numbers are mixed by what they have lost less than the
-# mixture, with a memory of some 2000 rounds.
+# mixture, with a memory of some 2000 times that outcomes came. With steering the window holds
+# errors divided by how large they were expected to be.
 
 FORGETTING = 0.9995
 TRUST = 200.0  # how many times as likely as another expert the user's own number is at first
@@ -1940,14 +1973,16 @@ TYPICAL_RATE, VOLATILITY_RATE = 0.002, 0.05
 
 @compiled
 def rate_of(kind, k):
-    """Return the rate of an expert: raw, scaled, moved (its place, then its theta) or fitted."""
+    """Return the rate of an expert: raw, scaled, moved (its place), fitted or standard."""
     if kind == 0:
         return 0.02 if k == 0 else (0.08 if k == 1 else (0.24 if k == 2 else 0.8))
     if kind == 1:
         return 0.04 if k % 2 == 0 else 0.16
     if kind == 2:
         return 0.15 if k == 0 else (0.5 if k == 1 else (0.9 if k == 2 else 0.03))
-    return 0.002 if k == 0 else (0.008 if k == 1 else 0.03)
+    if kind == 3:
+        return 0.002 if k == 0 else (0.008 if k == 1 else 0.03)
+    return 0.003 if k == 0 else (0.01 if k == 1 else 0.04)
 
 
 @compiled
@@ -1985,7 +2020,7 @@ def steer(z, loss, anchor, memo):
     theta += MOVED
     for j in range(3):
         memo[MEMO_VOLATILITY + j] = z[AT_VOLATILITY + j]
-    write_features(z, memo)
+    write_features(z, anchor, memo)
     for j in range(FITTED):
         total = 0.0
         for n in range(FEATURES):
@@ -1998,10 +2033,100 @@ def steer(z, loss, anchor, memo):
     for j in range(RELATIVE):
         memo[k] = z[theta + j] * memo[MEMO_RELATIVE + j // 2]
         k += 1
-    memo[k] = middle_error(z, loss)
-    memo[k + 1] = recent_error(z)
-    memo[k + 2] = 0.0
+    theta += RELATIVE
+    memo[MEMO_SPREAD] = z[AT_SPREAD]
+    memo[MEMO_SCALE] = mixed_scale(z, memo)
+    for j in range(STANDARD):
+        memo[k] = z[theta + j] * memo[MEMO_SCALE]
+        k += 1
+    base = 0.0 if math.isnan(anchor) else anchor
+    memo[k], memo[k + 1] = z[REFERENCE] - base, z[OUTRIGHT_PLACE] - base
+    memo[k + 2] = platt(z, base) - base if is_chance(z, loss, anchor) else 0.0
+    memo[k + 3] = memo[MEMO_SCALE] * middle_error(z, loss)
+    memo[k + 4] = memo[MEMO_SCALE] * recent_error(z)
+    memo[k + 5] = 0.0
+    if z[RANGED] == 1.0:  # nobody says what has never been in range
+        for j in range(EXPERTS - 1):
+            memo[j] = min(max(memo[j], z[LOW] - base), z[LOW] + z[WIDTH] - base)
     memo[MEMO_MIX] = mixture_of(z, memo)
+
+
+@compiled
+def size_expected(memo, k):
+    """Return how large the error was expected to be, by one of six measures."""
+    if k == 0:
+        return memo[MEMO_SPREAD]
+    return memo[MEMO_VOLATILITY + k - 1] if k < 4 else memo[MEMO_RELATIVE + k - 4]
+
+
+@compiled
+def mixed_scale(z, memo):
+    """Return how large the next error is expected to be: the six measures, by their odds so far."""
+    least = math.inf
+    for k in range(SCALES):
+        least = min(least, z[AT_SCALE_COSTS + k])
+    total, mixed = 0.0, 0.0
+    for k in range(SCALES):
+        weight = math.exp(least - z[AT_SCALE_COSTS + k])
+        total += weight
+        mixed += weight * size_expected(memo, k)
+    return mixed / total
+
+
+@compiled
+def weigh_scales(z, size, memo):
+    """Count what each measure of size costs: minus the log of a two-sided exponential law."""
+    floor = 1e-3 * max(memo[MEMO_SPREAD], size)
+    if floor <= 0.0 or memo[MEMO_SPREAD] <= 0.0:
+        return
+    for k in range(SCALES):
+        unit = max(size_expected(memo, k), floor)
+        z[AT_SCALE_COSTS + k] *= FORGETTING
+        z[AT_SCALE_COSTS + k] += math.log(unit / memo[MEMO_SPREAD]) + size / unit
+
+
+@compiled
+def is_chance(z, loss, anchor):
+    """Return whether the user's forecast is the probability of an outcome that is 0 or 1."""
+    return is_binary(z, loss) and 0.0 <= anchor <= 1.0
+
+
+@compiled
+def is_binary(z, loss):
+    """Return whether all outcomes so far were 0 or 1 and their mean is forecast."""
+    inside = z[BOUNDED] == 1.0 and z[LOW] == 0.0 and z[WIDTH] == 1.0
+    return loss[KIND] == SQUARED and inside and z[FRACTIONS] == 0.0
+
+
+@compiled
+def platt(z, anchor):
+    """Return a probability, its log odds moved along a line."""
+    odds = log_odds(anchor)
+    return 1.0 / (1.0 + math.exp(-((1.0 + z[PLATT_SLOPE]) * odds + z[PLATT_SHIFT])))
+
+
+@compiled
+def log_odds(p):
+    """Return the log odds of a probability, kept away from 0 and 1."""
+    p = min(max(p, 1e-5), 1.0 - 1e-5)
+    return math.log(p / (1.0 - p))
+
+
+@compiled
+def learn_platt(z, anchor, y):
+    """Take an online Newton step on the log loss: online Platt scaling, started at no change."""
+    odds = log_odds(anchor)
+    slope = platt(z, anchor) - y
+    g0, g1 = slope * odds, slope
+    if z[AT_PLATT] == 0.0:  # the inverse matrix at the start: (beta D)^2 = 0.01
+        z[AT_PLATT], z[AT_PLATT + 1], z[AT_PLATT + 2] = 0.01, 0.0, 0.01
+    a, b, c = z[AT_PLATT], z[AT_PLATT + 1], z[AT_PLATT + 2]
+    u0, u1 = a * g0 + b * g1, b * g0 + c * g1
+    down = 1.0 + g0 * u0 + g1 * u1
+    a, b, c = a - u0 * u0 / down, b - u0 * u1 / down, c - u1 * u1 / down
+    z[AT_PLATT], z[AT_PLATT + 1], z[AT_PLATT + 2] = a, b, c
+    z[PLATT_SLOPE] = min(max(z[PLATT_SLOPE] - (a * g0 + b * g1) / 0.1, -2.0), 9.0)
+    z[PLATT_SHIFT] = min(max(z[PLATT_SHIFT] - (b * g0 + c * g1) / 0.1, -20.0), 20.0)
 
 
 @compiled
@@ -2022,8 +2147,8 @@ def typical_size(z, anchor):
 
 
 @compiled
-def write_features(z, memo):
-    """Write what the fitted experts look at: a constant, recent errors, recent volatility."""
+def write_features(z, anchor, memo):
+    """Write what the fitted experts look at: a constant, recent errors, volatility, the anchor."""
     size, at = z[AT_VOLATILITY + 1], MEMO_FEATURES
     for n in range(FEATURES):
         memo[at + n] = 0.0
@@ -2032,15 +2157,38 @@ def write_features(z, memo):
         memo[at + 3] = z[AT_PLACES] / size
         memo[at + 4] = z[AT_VOLATILITY + 2] / size - 1.0
         memo[at + 5] = z[AT_VOLATILITY] / size - 1.0
+        if z[ANCHOR_SPREAD] > 0.0 and not math.isnan(anchor):
+            memo[at + 6] = (anchor - z[ANCHOR_MEAN]) / z[ANCHOR_SPREAD]
         for n in range(FEATURES):
             memo[at + n] = min(max(memo[at + n], -4.0), 4.0)
+
+
+# kinds of experts, by which they can be left out
+KINDS = (
+    "raw", "scaled", "moved", "fitted", "relative", "standard", "outright", "platt", "window",
+    "none",
+)  # fmt: skip
+
+
+@compiled
+def kind_of(k):
+    """Return the number of an expert's kind."""
+    sizes = (RAW, SCALED, MOVED, FITTED, RELATIVE, STANDARD, OUTRIGHT, PLATT, 2, 1)
+    kind, end = 0, sizes[0]
+    while k >= end:
+        kind += 1
+        end += sizes[kind]
+    return np.int64(kind)
 
 
 @compiled
 def mixture_of(z, memo):
     """Return the mean of the experts' numbers, weighted by their leads."""
     total, mixed = 0.0, 0.0
+    left_out = np.int64(z[LEFT_OUT])
     for k in range(EXPERTS):
+        if left_out & (np.int64(1) << kind_of(k)):
+            continue
         batch = z[AT_BATCH + k]
         rate = 1.0 / (1.0 + math.sqrt(z[AT_LEAD_SQUARES + k] + batch * batch))
         weight = math.exp(min(2.0 * rate * (z[AT_LEADS + k] + batch), 40.0)) * rate
@@ -2048,7 +2196,7 @@ def mixture_of(z, memo):
             weight *= TRUST
         total += weight
         mixed += weight * memo[k]
-    return mixed / total
+    return mixed / total if total > 0.0 else 0.0
 
 
 @compiled
@@ -2063,15 +2211,14 @@ def learn_steering(z, loss, anchor, error, rounds, memo):
     if z[ERRORS] >= 2.0 and spread > 0.0:
         unit = spread if loss[KIND] == POINTED else spread * spread
         mixed = cost_of(loss, memo[MEMO_MIX] - error)
+        other = z[AT_BATCH + EXPERTS] != rounds
         for k in range(EXPERTS):
             lead = min(max((mixed - cost_of(loss, memo[k] - error)) / unit, -50.0), 50.0)
-            if z[AT_BATCH + EXPERTS] != rounds:
+            if other:
                 batch = z[AT_BATCH + k]
-                z[AT_LEADS + k] += batch
-                z[AT_LEAD_SQUARES + k] += batch * batch
+                z[AT_LEADS + k] = FORGETTING * (z[AT_LEADS + k] + batch)
+                z[AT_LEAD_SQUARES + k] = FORGETTING * (z[AT_LEAD_SQUARES + k] + batch * batch)
                 z[AT_BATCH + k] = 0.0
-            z[AT_LEADS + k] *= FORGETTING
-            z[AT_LEAD_SQUARES + k] *= FORGETTING
             z[AT_BATCH + k] += lead
         z[AT_BATCH + EXPERTS] = rounds
     pointed, theta = loss[KIND] == POINTED, AT_THETAS
@@ -2096,8 +2243,30 @@ def learn_steering(z, loss, anchor, error, rounds, memo):
         unit = memo[MEMO_RELATIVE + j // 2]
         if unit > 0.0:
             z[theta + j] += rate_of(1, j) * pull(loss, z[theta + j], error / unit)
+    theta += RELATIVE
+    unit = memo[MEMO_SCALE]
+    for j in range(STANDARD):
+        if unit > 0.0:
+            z[theta + j] += rate_of(4, j) * pull(loss, z[theta + j], error / unit)
     fit(z, loss, error, memo)
+    learn_outright(z, loss, anchor, error)
+    weigh_scales(z, size, memo)
     follow_sizes(z, anchor, error, seen)
+
+
+@compiled
+def learn_outright(z, loss, anchor, error):
+    """Move what looks at the outcome, or at the user's forecast, alone."""
+    base = 0.0 if math.isnan(anchor) else anchor
+    y, unit = base + error, 1.0
+    if loss[KIND] == POINTED:
+        unit = z[REFERENCE_SPREAD]
+    z[OUTRIGHT_PLACE] += 0.05 * unit * pull(loss, z[OUTRIGHT_PLACE], y)
+    rate = max(0.005, 1.0 / (z[N_SCORED] + 1.0))
+    z[ANCHOR_SPREAD] += rate * (abs(base - z[ANCHOR_MEAN]) - z[ANCHOR_SPREAD])
+    z[ANCHOR_MEAN] += rate * (base - z[ANCHOR_MEAN])
+    if is_chance(z, loss, anchor):
+        learn_platt(z, anchor, y)
 
 
 @compiled
@@ -2138,6 +2307,15 @@ def follow_sizes(z, anchor, error, seen):
 
 
 @compiled
+def standardised(z, error, memo):
+    """Return an error over the size that it was expected to have."""
+    unit = memo[MEMO_SCALE] if memo[MEMO_SCALE] > 0.0 else z[AT_SPREAD]
+    if unit <= 0.0:
+        return 0.0
+    return min(max(error / unit, -1e4), 1e4)
+
+
+@compiled
 def spoken(i, f, z, anchor):
     """Return what is said in the user's units: the user's own number as it is, if it is that."""
     inside = z[LOW] <= anchor <= z[LOW] + z[WIDTH]  # false for NaN
@@ -2157,11 +2335,12 @@ def tell(i, f, z, loss, first, anchor, said, y, memo, seen, work):
     if (y < z[LOW] or y > z[LOW] + z[WIDTH]) and z[BOUNDED] == 1.0:
         z[CLIPPED] += 1.0
     error = y - (0.0 if math.isnan(anchor) else anchor)
+    z[FRACTIONS] += 0.0 if y in (0.0, 1.0) else 1.0
     if z[STEERS] == 1.0:
-        judge(z, loss, y, memo)
+        judge(z, loss, y, float(i[ROUNDS]), memo)
         learn_steering(z, loss, anchor, error, float(i[ROUNDS]), memo)
     score(z, loss, anchor, said, y)
-    keep_error(z, error)
+    keep_error(z, standardised(z, error, memo) if z[STEERS] == 1.0 else error)
     if z[BOUNDED] == 0.0:
         if z[RANGED] == 0.0:
             start_range(z, y, anchor)
