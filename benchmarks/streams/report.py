@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from keeping import write
-from ours import ALL_ON, NAME, SETTINGS, VARIANTS
+from ours import ALL_ON, NAME, SETTINGS, VARIANTS, WITHOUT
 from summary import ORDER, Summary, excesses, label, stress, targets, verdict
 from tables import METRICS, bold, metric_table, number, rank_table, table
 
@@ -321,7 +321,7 @@ def parts_left_out(s: Summary) -> str:
     here = {r["setting"] for key in s.keys for r in s.lines[key] if r["rival"] == NAME}
     found = ""
     for title, names in (
-        ("The calibrator with one part left out", VARIANTS),
+        ("The calibrator with one part left out", VARIANTS | WITHOUT),
         ("Everything on, with other values than the defaults", {ALL_ON: {}} | SETTINGS),
     ):
         rows = [variant_row(s, name) for name in names if name in here]

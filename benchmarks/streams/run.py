@@ -49,9 +49,10 @@ def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
         for name in packages.installed():
             key = f"rivals {path.stem} {name}"
             found.append(Piece(key, packages.measured, (path, rows, name), PACKAGES, size))
-        for name in (*ours.VARIANTS, *(ours.SETTINGS if options.settings else ())):
+        for name in (*ours.VARIANTS, *ours.WITHOUT, *(ours.SETTINGS if options.settings else ())):
             key = f"ours {path.stem} {name}"
-            found.append(Piece(key, ours.variant, (path, rows, name), OURS, size))
+            urgent = size * (100 if name == ours.ALL_ON else 1)
+            found.append(Piece(key, ours.variant, (path, rows, name), OURS, urgent))
     first = max(files, key=lambda path: path.stat().st_size)
     found.append(Piece("time ours", ours.timing, (first, rows), OURS))
     found.append(Piece("time rivals", rivals.timing, (first, rows), RIVALS))
