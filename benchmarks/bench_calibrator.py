@@ -61,6 +61,14 @@ def main() -> None:
     print(f"to_bytes after 10^6 rounds, {size:6.1f} kB              {took * 1e6:12.1f} us")
     took = seconds(lambda: tu.Calibrator.from_bytes(data))
     print(f"from_bytes                                             {took * 1e6:12.1f} us")
+    slow = 10 * np.sin(np.arange(ROUNDS) / 500) + RNG.normal(size=ROUNDS)
+    for name, stream in (
+        ("a slow wave", slow),
+        ("a random walk", RNG.normal(size=ROUNDS).cumsum()),
+    ):
+        calibrator = tu.calibrate(stream, ninety).calibrator
+        size, bins = len(calibrator.to_bytes()) / 1e3, len(calibrator.evidence(10**6))
+        print(f"state after 10^6 rounds of {name:20} {size:10.1f} kB, {bins:5} bins")
     keys = np.tile(np.arange(series), POINTS)
     outcomes = RNG.gamma(3.0, 2.0, keys.size)
     panel = tu.Panel(ninety)

@@ -13,7 +13,9 @@ import math
 
 import numpy as np
 
-from trueup._kernels._jit import compiled
+from numba import njit
+
+compiled = njit(cache=True, error_model="numpy", nogil=True)
 
 TIE_SAOCP, TIE_MVP, STEEPEST, MIXING = 1e-12, 1e-9, 700.0, 1e-10
 QUANTILE, ADAPTIVE, WEIGHED = 0, 1, 2  # kinds of rows of `sorted_thresholds`

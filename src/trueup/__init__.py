@@ -15,10 +15,12 @@ __version__ = "0.1.0.dev0"
 FROM_CALIBRATOR = (
     "Calibrator", "Decision", "Interval", "Panel", "Probability", "Quantiles", "calibrate", "load",
 )  # fmt: skip
+FROM_AUDITOR = ("Auditor", "audit")
 
 FROM_PROPERTIES = ("Expectile", "Mean", "Median", "Quantile")
 
 __all__ = [  # the submodules, and what is theirs, are loaded on first use
+    "Auditor",
     "Calibrator",
     "Decision",
     "Expectile",
@@ -31,6 +33,8 @@ __all__ = [  # the submodules, and what is theirs, are loaded on first use
     "Quantiles",
     "__version__",
     "adversaries",
+    "audit",
+    "auditor",
     "baselines",
     "beliefs",
     "calibrate",
@@ -58,6 +62,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("trueup.calibrator"), name)
     if name in FROM_PROPERTIES:
         return getattr(import_module("trueup.properties"), name)
+    if name in FROM_AUDITOR:
+        return getattr(import_module("trueup.auditor"), name)
     if name in __all__:
         return import_module(f"trueup.{name}")
     raise AttributeError(f"module 'trueup' has no attribute {name!r}")

@@ -40,6 +40,11 @@ class Model:
             return EXPIRED
         return ANSWERED if 0 <= number < self.issued else NEVER
 
+    def reset(self):
+        """Forget the evidence: what is open teaches no group any more."""
+        self.groups = dict.fromkeys(self.groups, 0)
+        self.members = {number: set() for number in self.members}
+
     def close(self, number, outcome):
         """Answer an open forecast, or skip it with None or NaN."""
         number = self.open[0] if number is None else number

@@ -44,7 +44,7 @@ MAKING = {
     "falling bounds": (made(bounds=(1, 0)), "bounds must be increasing"),
     "NaN as a bound": (made(bounds=(0, math.nan)), "high bound must be finite, got nan"),
     "an infinite bound": (made(bounds=(0, math.inf)), "high bound must be finite, got inf"),
-    "bounds too far apart": (made(bounds=(-1e308, 1e308)), "must be finite, got inf"),
+    "bounds too far apart": (made(bounds=(-1e308, 1e308)), "low bound must be at most"),
     "bounds of a chance": (
         lambda: Calibrator(tu.Probability(), bounds=(0, 500)),
         "bounds must be left out",
@@ -195,7 +195,6 @@ ARRAYS = {
     "a number as groups": (run(Y, M, groups=5), "groups must be"),
     "text as groups": (run(Y, M, groups="ab"), "groups must be a collection of names, got 'a'"),
     "text a round": (run(Y, M, groups=["a", "b"]), "groups must be a collection of names"),
-    "uneven groups": (run(Y, M, groups=[["a"], []]), "the same number of names in every round"),
     "too many groups": (run(Y, M, groups=[["a"], ["b"]], max_groups=1), "max_groups=1"),
     "a wrong setting": (run(Y, M, window=3), "window must be at least 8"),
 }

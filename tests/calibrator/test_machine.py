@@ -14,7 +14,19 @@ NUMBERS = st.one_of(
     st.sampled_from([0.0, 1.0, -3.5, 1e-9, 1e6]), st.floats(-100, 100, allow_subnormal=False)
 )
 NAMES = st.lists(st.sampled_from(["a", "b", 3, 4]), max_size=3)
-WANTED = [tu.Median(), tu.Quantile(0.9), tu.Mean(), tu.Quantiles([0.2, 0.5, 0.8]), tu.Interval(0.5)]
+WANTED = [
+    tu.Median(),
+    tu.Quantile(0.9),
+    tu.Mean(),
+    tu.Quantiles([0.45, 0.5, 0.55]),
+    tu.Interval(0.5),
+]
+
+
+def in_order(value):
+    """Return whether numbers of several levels do not cross."""
+    numbers = getattr(value, "values", value)
+    return not isinstance(numbers, tuple) or list(numbers) == sorted(numbers)
 
 
 class Calls(RuleBasedStateMachine):
@@ -25,9 +37,11 @@ class Calls(RuleBasedStateMachine):
         max_open=st.sampled_from([None, 1, 3]),
         exact=st.booleans(),
         steer=st.booleans(),
+        overrule=st.sampled_from([0.05, None]),
     )
-    def make(self, wanted, max_open, exact, steer):
+    def make(self, wanted, max_open, exact, steer, overrule):
         given = {"max_open": max_open, "exact": exact, "steer": steer, "max_groups": 3}
+        given["overrule"] = overrule
         self.real = tu.Calibrator(wanted, window=8, **given)
         self.twin = self.real.clone()
         self.model = Model(max_open, 3)
@@ -42,6 +56,7 @@ class Calls(RuleBasedStateMachine):
         forecast = self.real.predict(raw, groups=groups)
         assert forecast == seen == self.twin.predict(raw, groups=groups)
         assert forecast.id == number
+        assert in_order(forecast.value)
         assert forecast.guarded == self.model.guarded
         assert forecast.raw == raw
 
@@ -90,6 +105,21 @@ class Calls(RuleBasedStateMachine):
         if self.model.open:
             which = self.model.open[-1]
             self.refused(InvalidArgument, "outcome must be", "update", wrong, forecast=which)
+
+    @rule()
+    def reset(self):
+        self.model.reset()
+        self.real.reset()
+        self.twin.reset()
+        assert self.real.certificate() == 0
+        assert self.real.evidence() == ()
+
+    @rule(weight=st.sampled_from([0.25, 1.0]), outcome=NUMBERS)
+    def weigh(self, weight, outcome):
+        if len(self.model.open) == 1:
+            self.model.close(None, outcome)
+            self.real.update(outcome, weight=weight)
+            self.twin.update(outcome, weight=weight)
 
     @rule()
     def save_and_load(self):

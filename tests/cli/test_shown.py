@@ -100,6 +100,20 @@ def test_watch_prints_a_line_every_so_many_rows(tmp_path, capsys):
     assert f"certificate {summary['certificate'] / 250:.4g}" in lines[-1]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_watch_has_the_evidence_of_an_audit(late, tmp_path, capsys):
+    """Against the user's own forecasts, whenever outcomes were known."""
+    later = [k + 2 + k % 7 for k in range(300)]
+    forecasts, outcomes = sample(tmp_path / "a.csv", 300, later=later)
+    known = {"known_at": np.array(later) - 1} if late else {}
+    found = tu.audit(outcomes, forecasts, tu.Quantile(0.9), **known)
+    arguments = ["--outcome", "y", "--forecast", "yhat", "--quantile", 0.9]
+    arguments += ["--known-at", "later"] if late else []
+
+    assert trueup_("watch", tmp_path / "a.csv", *arguments) == 0
+    assert f"evidence 10^{found.log10_evidence:.1f}\n" in capsys.readouterr().out
+
+
 def test_watch_draws_on_a_terminal(tmp_path, capsys, monkeypatch):
     """The same lines again and again in their place, the last one at the end."""
     sample(tmp_path / "a.csv", 1_050)
@@ -108,11 +122,11 @@ def test_watch_draws_on_a_terminal(tmp_path, capsys, monkeypatch):
     arguments = [tmp_path / "a.csv", "--outcome", "y", "--forecast", "yhat", "--quantile", 0.9]
     assert trueup_("watch", *arguments, "--every", 100) == 0
     out = capsys.readouterr().out
-    assert "\x1b[6F" in out
-    last = out.rsplit("\x1b[6F", 1)[1]
+    last = out.rsplit("\x1b[7F", 1)[1]
     assert last.startswith("\x1b[2K1,050 rows, ")
     assert re.search(r"coverage +0\.\d+, lately 0\.\d+, should be 0\.9", last)
     assert re.search("[▁▂▃▄▅▆▇█]{10}\n", last)
+    assert re.search(r"evidence +10\^[\d.]+ to 1 against your model", last)
     assert "overruled" in last
 
 

@@ -58,6 +58,7 @@ MISTAKES = {
     "an id never made": (opened, lambda c: c.update(1.0, forecast=9)),
     "a forecast that is text": (opened, lambda c: c.predict("x")),
     "a forecast that is not finite": (opened, lambda c: c.predict(math.nan)),
+    "a number whose square is no float": (opened, lambda c: c.update(1e200)),
     "groups that are one text": (opened, lambda c: c.predict(groups="north")),
     "too many groups": (lambda: opened(max_groups=1), lambda c: c.predict(groups=("a", "b"))),
     "bounds that fall": (opened, lambda _: tu.Calibrator(tu.Median(), bounds=(5.0, 1.0))),

@@ -23,7 +23,7 @@ SHOWN = [
 
 def shape(line):
     """Return a line without what differs: its numbers, and the room they take."""
-    return re.sub(r"\s+", " ", re.sub(r"[\d,.]*\d", "#", line)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"-?[\d,.]*\d", "#", line)).strip()
 
 
 def test_the_guide_prints_what_the_commands_print(tmp_path, monkeypatch, capsys):

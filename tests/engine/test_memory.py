@@ -26,13 +26,15 @@ for wanted in (tu.Interval(0.9), tu.Mean()):
     groups = [("all", "odd" if t % 2 else "even") for t in range(1_500)]
     tu.calibrate(outcomes, wanted, known_at=known, groups=groups)
 tu.calibrate(outcomes, tu.Median(), forecasts=outcomes - 1.0, overrule=None)
+several = [(t % 3, 3 + t % 4) for t in range(1_500)]
+tu.audit(outcomes, outcomes - 1.0, tu.Median(), groups=several, known_at=known)
 tu.Panel(tu.Median()).run(np.arange(1_500) % 7, outcomes)
 print("inside")
 """
 
 
 def test_no_kernel_writes_outside_its_arrays(tmp_path):
-    """Adversaries, late outcomes, hints that are never followed, groups, several levels, panels."""
+    """Adversaries, late outcomes, unused hints, groups, several levels, panels, audits."""
     checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     answer = subprocess.run(  # noqa: S603 - this interpreter on fixed code
         [sys.executable, "-c", RUN], env=checked, capture_output=True, text=True, check=False

@@ -1,6 +1,7 @@
 """Figures: each from a summary, drawn without a browser, in files and without the extra."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,3 +127,11 @@ def test_without_the_extra_the_error_is_the_command_that_installs_it(monkeypatch
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtra, match=r"pip install 'trueup\[report\]'"):
         save(charts.reliability(SUMMARY), tmp_path / "a.svg")
+
+
+def test_the_picture_in_the_readme_is_small():
+    """`./run picture` draws it."""
+    root = Path(__file__).resolve().parents[2]
+
+    assert "docs/pictures/calibration.svg" in (root / "README.md").read_text()
+    assert (root / "docs/pictures/calibration.svg").stat().st_size < 150_000

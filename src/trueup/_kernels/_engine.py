@@ -2329,7 +2329,8 @@ def tell(i, f, z, loss, first, anchor, said, y, memo, seen, work):
     """Teach a stream the outcome of an open forecast. `said` is in the user's units."""
     loss[OUTCOME] = to_unit(z, y)
     if z[BOUNDED] == 0.0 and z[RANGED] == 1.0 and loss[KIND] == POINTED:
-        loss[OUTCOME] = (y - z[LOW]) / z[WIDTH]  # beyond the range too: no claim can tell
+        x = (y - z[LOW]) / z[WIDTH]  # beyond the range too: no claim can tell, nor how far
+        loss[OUTCOME] = min(max(x, -8.0), 9.0)
     if first >= 0:
         learn(i, f, first, loss, seen, work)
     if (y < z[LOW] or y > z[LOW] + z[WIDTH]) and z[BOUNDED] == 1.0:
@@ -2390,9 +2391,11 @@ def stream(
                 seen, work,
             )  # fmt: skip
         at = number if groups.shape[0] > 1 else 0
-        i[N_GROUPS] = groups.shape[1]
+        i[N_GROUPS] = 0
         for k in range(groups.shape[1]):
-            i[AT_NOW + k] = groups[at, k]
+            if groups[at, k] >= 0:  # else the row is shorter
+                i[AT_NOW + i[N_GROUPS]] = groups[at, k]
+                i[N_GROUPS] += 1
         if z[RANGED] == 0.0:
             memo = memos[borrow(places, rounds, number)]
             memo[:] = 0.0

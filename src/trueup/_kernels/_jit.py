@@ -21,7 +21,16 @@ OPTIONS: dict[str, Any] = {
 
 def compiled(function: Any) -> Any:
     """Compile a function of numbers and arrays."""
+    return _cached(function, OPTIONS)
+
+
+def compiled_with_memory(function: Any) -> Any:
+    """Compile a function that makes arrays of its own, off the path of a single round."""
+    return _cached(function, OPTIONS | {"_nrt": True})
+
+
+def _cached(function: Any, options: dict[str, Any]) -> Any:
     try:
-        return njit(cache=True, **OPTIONS)(function)
+        return njit(cache=True, **options)(function)
     except RuntimeError:  # no locator for a cache: read-only everywhere
-        return njit(**OPTIONS)(function)
+        return njit(**options)(function)

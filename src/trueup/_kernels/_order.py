@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from trueup._kernels._jit import compiled
+from trueup._kernels._jit import compiled_with_memory as compiled
 
 N_RATES = 6
 RATE_STEP = 0.25

@@ -285,7 +285,7 @@ def shares_of(calibrator: Calibrator, rounds: int, weights: Any) -> FloatArray:
 def _members(
     calibrator: Calibrator, rounds: int, groups: Sequence[Sequence[Hashable]] | None
 ) -> IntArray:
-    """Return the numbers of the groups of each round, shape (T or 1, n)."""
+    """Return the numbers of the groups of each round, shape (T or 1, n), shorter rows with -1."""
     if groups is None:
         return np.zeros((1, 1), dtype=np.int64)
     check.same_length("outcomes and groups", range(rounds), groups)
@@ -296,10 +296,8 @@ def _members(
         named = calibrator._named(row)
         calibrator._groups |= {name: number for name, number in named.items() if number}
         rows.append(sorted(named.values()))
-    sizes = {len(row) for row in rows}
-    if len(sizes) > 1:
-        raise InvalidArgument("groups must have the same number of names in every round here.")
-    return np.array(rows, dtype=np.int64)
+    most = max((len(row) for row in rows), default=1)
+    return np.array([row + [-1] * (most - len(row)) for row in rows], np.int64).reshape(-1, most)
 
 
 def refuse_outcomes(calibrator: Calibrator, values: FloatArray) -> None:

@@ -120,6 +120,9 @@ def nodes_of(
         raise InvalidArgument(f"forecast must be a number, a belief or None, got {belief!r:.60}.")
     if callable(getattr(belief, "nodes", None)):
         nodes, heights = belief.nodes()
+        if not isinstance(belief, FromQuantiles | Samples | Normal | Histogram):
+            nodes, heights = check.vector("nodes", nodes), check.vector("heights", heights)
+            _refuse_nodes(nodes, heights)
         places = np.asarray(nodes, dtype=np.float64)
         if transform is not None:
             places = transform.into_all("forecast", places)
@@ -128,7 +131,15 @@ def nodes_of(
         raise InvalidArgument(f"forecast must be a number, a belief or None, got {belief!r:.60}.")
     places = np.linspace(low, low + width, 4 * STEPS + 1)
     asked = places if transform is None else transform.back_all(places)
-    heights = check.vector("cdf", [float(belief.cdf(place)) for place in asked.tolist()])
+    heights = check.vector("cdf", [belief.cdf(place) for place in asked.tolist()])
     if np.any(np.diff(heights) < -check.SUM_TOLERANCE) or heights.min() < 0 or heights.max() > 1:
         raise InvalidArgument("cdf must rise from 0 to 1.")
     return places, np.maximum.accumulate(heights)
+
+
+def _refuse_nodes(nodes: FloatArray, heights: FloatArray) -> None:
+    """Refuse the nodes of a belief of the user's own where they are no CDF."""
+    if not nodes.size or nodes.size != heights.size or np.any(np.diff(nodes) < 0):
+        raise InvalidArgument("nodes must be one or more, never falling, with a height each.")
+    if np.any(np.diff(heights) < 0) or heights[0] < 0 or heights[-1] > 1:
+        raise InvalidArgument("heights must rise from 0 to 1.")

@@ -16,7 +16,9 @@ they are counted too.
 import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator
+from decimal import Decimal
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import numpy as np
 from trueup import _validation as check
 from trueup._kernels import _engine as kernels
 from trueup.calibrator._beliefs import nodes_of
+from trueup.calibrator._columns import is_missing, sized
 from trueup.calibrator._decision import DecisionStream
 from trueup.calibrator._issued import Bins, Evidence, Forecast, Open, Report
 from trueup.calibrator._order import Moved, Order
@@ -45,6 +48,7 @@ from trueup.properties import Median, Quantile
 from trueup.protocols import Loss, Property
 
 NOTHING = float("nan")
+MOST_WINDOW = 100_000  # errors in memory, and moved one by one
 NAMED = 8  # rounds that were overruled, the last of them
 REMEMBERED = 1_000  # forecasts given up whose ids are still known as such
 SETTINGS = (
@@ -146,7 +150,8 @@ class Calibrator:
                 raise check.refuse(name, "True or False", getattr(self, name))
         if check.integer("seed", self.seed, at_least=0) >= 2**63:
             raise check.refuse("seed", "below 2**63", self.seed)
-        check.integer("window", self.window, at_least=8)
+        if check.integer("window", self.window, at_least=8) > MOST_WINDOW:
+            raise check.refuse("window", f"at most {MOST_WINDOW}", self.window)
         check.integer("max_groups", self.max_groups, at_least=0)
         check.positive("max_weight", self.max_weight)
         if self.of is not None:
@@ -260,8 +265,8 @@ class Calibrator:
         with self._lock:
             number = self._which(forecast)
             share = self._share(weight)
-            number_like = isinstance(outcome, float | np.floating)
-            missing = outcome is None or (number_like and math.isnan(outcome))
+            plain_float = type(outcome) is float
+            missing = math.isnan(outcome) if plain_float else is_missing(outcome)  # type: ignore[arg-type]
             if loss is None and missing:
                 self._close(number, None)
                 return
@@ -343,8 +348,9 @@ class Calibrator:
         For several numbers it is that of their sum.
         """
         with self._lock:
-            number = 0 if group is None else self._groups.get(group)
-            if number is None:
+            known = isinstance(group, Hashable) and group in self._groups
+            number = 0 if group is None else self._groups[group] if known else -1
+            if number < 0:
                 raise InvalidArgument(f"There is no group {group!r}.")
             total = sum(
                 unit_of(s) * s.engine.certificate(number) + more
@@ -389,8 +395,8 @@ class Calibrator:
         """Return the user's number as streams want it, the law of a belief, the number itself."""
         if forecast is None:
             return NOTHING, None, None
-        if isinstance(forecast, int | float | np.number) and not isinstance(forecast, bool):
-            raw = check.finite("forecast", forecast)
+        if _is_number(forecast):
+            raw = sized("forecast", check.finite("forecast", forecast))
             into = self._transform
             return raw if into is None else into.into("forecast", raw), None, raw
         if isinstance(forecast, str | bytes | bool):
@@ -434,12 +440,18 @@ class Calibrator:
 
         if isinstance(self.wanted, Probability):
             values = [min(max(value, 0.0), 1.0) for value in values]
+        if len(parts) == 1 and self._transform is None:  # the same, without detours
+            part = parts[0]
+            return Forecast(
+                self._issued, shaped(self.wanted, values), part.label, part.scale, part.support,
+                part.probabilities, raw, part.overruled, part.guarded,
+            )  # fmt: skip
         return Forecast(
             self._issued,
             shaped(self.wanted, [back(value) for value in values]),
-            each([back(part.label) for part in parts]),
+            each([self._shown(part.label) for part in parts]),
             each([part.scale for part in parts]),
-            each([tuple(back(b) for b in part.support) for part in parts]),
+            each([tuple([self._shown(b) for b in part.support]) for part in parts]),
             each([part.probabilities for part in parts]),
             raw,
             any(part.overruled for part in parts),
@@ -462,7 +474,7 @@ class Calibrator:
             self._order.tell(entry.moved, entry.said, learned[0], share, certified=counts, own=own)
 
     def _checked(self, outcome: Any) -> float:
-        value = check.finite("outcome", outcome)
+        value = sized("outcome", check.finite("outcome", outcome))
         if isinstance(self.wanted, Probability) and value not in (0.0, 1.0):
             raise check.refuse("outcome", "0 or 1", value)
         if self.strict and self.bounds is not None:
@@ -510,6 +522,8 @@ class Calibrator:
 
     def _named(self, groups: Iterable[Hashable]) -> dict[Hashable, int]:
         """Return the groups of a round with their numbers: 0 is all rounds, always."""
+        if isinstance(groups, tuple) and not groups:
+            return {None: 0}
         if isinstance(groups, str | bytes):
             raise check.refuse("groups", "a collection of names", groups)
         try:
@@ -518,11 +532,21 @@ class Calibrator:
             raise check.refuse("groups", "a collection of names", groups) from None
         if len(names) >= kernels.MOST_GROUPS:
             raise check.refuse("groups", f"fewer than {kernels.MOST_GROUPS} a round", len(names))
+        if any(is_missing(name) for name in names):
+            raise check.refuse("groups", "names that are not missing", names)
         new = [name for name in names if name not in self._groups]
         if len(self._groups) + len(new) > self.max_groups:
             raise InvalidArgument(f"max_groups={self.max_groups} groups exist already.")
         numbers = {None: 0} | {name: self._groups[name] for name in names if name not in new}
         return numbers | {name: len(self._groups) + k for k, name in enumerate(new, start=1)}
+
+
+def _is_number(forecast: Any) -> bool:
+    if type(forecast) is float:
+        return True
+    return isinstance(forecast, int | float | np.number | Real | Decimal) and not isinstance(
+        forecast, bool
+    )
 
 
 def _first(label: Any) -> float:
@@ -534,8 +558,10 @@ def _bounds(bounds: Any) -> tuple[float, float]:
         low, high = bounds
     except (TypeError, ValueError):
         raise check.refuse("bounds", "a pair (low, high)", bounds) from None
-    low, high = check.finite("low bound", low), check.finite("high bound", high)
+    low, high = (
+        sized(name, check.finite(name, end))
+        for name, end in (("low bound", low), ("high bound", high))
+    )
     if low >= high:
         raise InvalidArgument(f"bounds must be increasing, got ({low}, {high}).")
-    check.finite("high bound - low bound", high - low)
     return low, high

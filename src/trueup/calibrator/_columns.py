@@ -15,6 +15,7 @@ from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray, IntArray
 
 MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+LARGEST = 1e150  # in size, of what can be learned
 ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
@@ -30,7 +31,27 @@ def as_floats(name: str, given: Any) -> FloatArray:
     if np.isinf(array).any():
         at = int(np.flatnonzero(np.isinf(array))[0])
         raise InvalidArgument(f"{name} must be finite or NaN, got {array[at]} at index {at}.")
+    large = np.flatnonzero(np.abs(array) > LARGEST)
+    if large.size:
+        sized(f"{name}[{large[0]}]", float(array[large[0]]))
     return array
+
+
+def sized(name: str, value: float) -> float:
+    """Return a number that can be squared, and a range around it doubled."""
+    if abs(value) > LARGEST:
+        raise check.refuse(name, f"at most {LARGEST} in size", value)
+    return value
+
+
+def is_missing(outcome: Any) -> bool:
+    """Return whether this is what some library calls missing."""
+    if type(outcome).__name__ in MISSING:
+        return True
+    try:
+        return bool(np.ndim(outcome) == 0 and outcome != outcome)  # noqa: PLR0124 - NaN
+    except (TypeError, ValueError, ArithmeticError):
+        return False
 
 
 def _as_array(name: str, given: Any) -> Any:

@@ -212,7 +212,7 @@ class DecisionStream:
         for t in range(rounds):
             answer(order[starts[t] : starts[t + 1]])
             row = groups[t if groups.shape[0] > 1 else 0]
-            one = self.ask(float(anchors[t]), tuple(row.tolist()), None)
+            one = self.ask(float(anchors[t]), tuple(row[row >= 0].tolist()), None)
             said[t], labels[t, 0], labels[t, 1] = one.value, one.label, one.scale
             notes[t, 0] = float(one.overruled)
             slips[t] = self.open()

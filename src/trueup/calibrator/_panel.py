@@ -26,7 +26,7 @@ from trueup.calibrator._batch import (
     shares_of,
 )
 from trueup.calibrator._calibrator import Calibrator
-from trueup.calibrator._columns import as_floats, plain, rows_by_key
+from trueup.calibrator._columns import as_floats, is_missing, plain, rows_by_key
 from trueup.calibrator._issued import Forecast, Open
 from trueup.calibrator._targets import Decision, Target
 from trueup.engine._arrays import replay_order
@@ -383,7 +383,7 @@ def _known(rows: IntArray, frame: Frame) -> Any:
 
 def _checked(calibrator: Calibrator, value: Any) -> None:
     """Refuse an outcome that the calibrator would refuse."""
-    if value is not None and not (isinstance(value, float) and np.isnan(value)):
+    if not is_missing(value):
         calibrator._checked(value)
 
 

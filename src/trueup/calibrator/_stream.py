@@ -1,5 +1,6 @@
 """One number forecast again and again in the user's units: an engine, its range, past errors."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Stream:
         """Return what would be said now; nothing that lasts changes."""
         self.memo[:] = 0.0
         if not self.ranged:
-            value = 0.0 if np.isnan(anchor) else anchor
+            value = 0.0 if math.isnan(anchor) else anchor
             return Said(
                 value,
                 value,
@@ -84,21 +85,20 @@ class Stream:
         self.engine.enter(groups)
         i, f = self.engine.state
         kernels.ask(i, f, self.z, self._loss, anchor, own, rows, self.memo, *self.engine.scratch)
-        size, chosen = int(i[kernels.NEXT_SIZE]), int(i[kernels.CHOSEN])
-        shares = f[kernels.AT_NEXT_SHARES : kernels.AT_NEXT_SHARES + size]
-        pairs = i[kernels.AT_NEXT : kernels.AT_NEXT + 2 * size].reshape(size, 2)
+        _, _, size, mode, aimed, *aim, chosen = i[kernels.READY : kernels.CHOSEN + 1].tolist()
+        shares = f[kernels.AT_NEXT_SHARES : kernels.AT_NEXT_SHARES + size].tolist()
+        pairs = i[kernels.AT_NEXT : kernels.AT_NEXT + 2 * size].tolist()
         low, width = self.range
-        likely = shares > 0
-        level, place = pairs[chosen].tolist()
-        hit = i[kernels.AIM_SCALE] == level and i[kernels.AIM_PLACE] == place
+        level, place = pairs[2 * chosen : 2 * chosen + 2]
+        bins = zip(pairs[::2], pairs[1::2], shares, strict=True)
         return Said(
             kernels.spoken(i, f, self.z, anchor),
             low + width * (place * 0.5**level),
             width * 0.5**level,
-            bool(i[kernels.AIMED]) and not hit,
-            bool(i[kernels.MODE] == kernels.FOLLOW),
-            tuple((low + width * (pairs[likely, 1] * np.ldexp(1.0, -pairs[likely, 0]))).tolist()),
-            tuple(shares[likely].tolist()),
+            bool(aimed) and aim != [level, place],
+            bool(mode == kernels.FOLLOW),
+            tuple([low + width * (b * 0.5**s) for s, b, share in bins if share > 0]),
+            tuple([share for share in shares if share > 0]),
             guarded=True,
         )
 
@@ -116,7 +116,8 @@ class Stream:
     @property
     def range(self) -> tuple[float, float]:
         """The lower end and the width of the range."""
-        return float(self.z[kernels.LOW]), float(self.z[kernels.WIDTH])
+        low, width = self.z[kernels.LOW : kernels.WIDTH + 1].tolist()
+        return low, width
 
     def open(self) -> int:
         """Open the round that was asked about; return its first slip."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup import _validation as check
+from trueup.calibrator._columns import LARGEST
 from trueup.errors import InvalidArgument
 from trueup.protocols import FloatArray
 
@@ -33,7 +34,7 @@ class Transform(NamedTuple):
             answer = float(self.forward(value))
         except (ArithmeticError, ValueError, TypeError):
             answer = math.nan
-        if not math.isfinite(answer):
+        if not abs(answer) <= LARGEST:
             raise check.refuse(name, f"{self.must} for transform={self.name!r}", value)
         return answer
 

@@ -53,7 +53,8 @@ def command(report: str | None, sample: str | None, *, force: bool, seed: int) -
 
     wanted = target("quantile", 0.9)
     try:
-        page = Page(report or PAGE, wanted, force=force or report is None)
+        roles = ROLES._replace(forecast=MODEL)
+        page = Page(report or PAGE, wanted, {}, roles, force=force or report is None)
         closing = f"The page: {Path(page.path).resolve()}"
     except MissingExtra as error:
         page, closing = None, str(error)

@@ -94,21 +94,23 @@ class Run:
         if job.report is not None:
             from trueup.cli._page import Page  # it needs an extra
 
-            self.page = Page(job.report, job.wanted, force=job.force)
+            self.page = Page(job.report, job.wanted, job.settings, job.roles, force=job.force)
         self.streams = isinstance(table.lines, SlowLines) and job.output == "-"
-        self.output = Output(
-            job.output, table, added_names(job.wanted, job.name), job.delimiter, force=job.force
-        )
 
     def done(self) -> Done:
         """Run to the end; where that fails, what was there before stays."""
+        job, output = self.job, None
         try:
+            with self.stops.whole():
+                names = added_names(job.wanted, job.name)
+                output = Output(job.output, self.table, names, job.delimiter, force=job.force)
             if self.streams:
-                self._stream()
+                self._stream(output)
             else:
-                self._whole()
+                self._whole(output)
         except BaseException:
-            self.output.abort()
+            if output is not None:
+                output.abort()
             raise
         model = self.session.model
         return Done(
@@ -116,15 +118,15 @@ class Run:
             self.session.certificate,
             self.session.open,
             len(model) if isinstance(model, Panel) else 1,
-            self.job.output,
-            self.job.report,
+            job.output,
+            job.report,
         )
 
-    def _whole(self) -> None:
+    def _whole(self, output: Output) -> None:
         """Write a file when all of it is there, then the state."""
         with Progress(self.table) as progress:
             for block in self.table.blocks(self.job.block):
-                self._through(self.feeder.feed(block))
+                self._through(self.feeder.feed(block), output)
                 progress.add(len(block))
         if self.learned == self.feeder.digest and self.table.rows and not self.job.force:
             raise CommandError(
@@ -133,18 +135,18 @@ class Run:
             )
         self._show()
         with self.stops.whole():
-            self.output.commit()
+            output.commit()
             self._keep()
 
-    def _stream(self) -> None:
+    def _stream(self, output: Output) -> None:
         """Answer each row before the next one is waited for; keep the state from time to time."""
         kept = time.monotonic()
-        self.output.flush()
+        output.flush()
         try:
             for feed in self._feeds():
                 with self.stops.whole():
-                    self._through(feed)
-                    self.output.flush()
+                    self._through(feed, output)
+                    output.flush()
                 if time.monotonic() - kept > EVERY:
                     self._keep()
                     kept = time.monotonic()
@@ -152,7 +154,7 @@ class Run:
             if not self.stops.torn:
                 self._keep()
                 self._show()
-        self.output.commit()
+        output.commit()
 
     def _feeds(self) -> Iterator[Feed]:
         """Yield blocks as numbers; rows before a wrong one are answered."""
@@ -164,9 +166,9 @@ class Run:
             else:
                 yield feed
 
-    def _through(self, feed: Feed) -> None:
+    def _through(self, feed: Feed, output: Output) -> None:
         answers = self.session.answer(feed)
-        self.output.write(feed.block, added_cells(answers))
+        output.write(feed.block, added_cells(answers))
         self.tally.add(feed, answers)
         if self.page is not None:
             self.page.add(feed, answers, self.session)

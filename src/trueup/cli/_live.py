@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from trueup.calibrator._targets import Target
+from trueup.cli._bettor import Bettor, bettor_of
 from trueup.cli._feed import Feeder
 from trueup.cli._options import Roles
 from trueup.cli._read import Table
@@ -27,6 +28,7 @@ class Moment(NamedTuple):
     certificate: float  # a row
     said: str  # the last forecast
     bars: list[float]  # coverage of the last buckets
+    evidence: float | None  # log10 of what bets against the user's model have made of 1
 
 
 def watch(
@@ -35,6 +37,7 @@ def watch(
     """Show a stream until it ends."""
     session = Session(wanted, settings, keyed=False, grouped=bool(roles.groups))
     feeder, tally, screen = Feeder(table, roles, session.refuse), Tally(wanted), Screen()
+    bettor = bettor_of(wanted, settings, roles)
     printed, said = 0, "none"
     for block in table.blocks(None if screen.live else every):
         for start in range(0, len(block), every):
@@ -42,19 +45,21 @@ def watch(
             feed = feeder.feed(part)
             answers = session.answer(feed)
             tally.add(feed, answers)
+            if bettor is not None:
+                bettor.add(feed)
             said = ", ".join(f"{value:.5g}" for value in answers.values[-1].tolist())
             if screen.live:
-                screen.draw(lambda said=said: moment_of(tally, session, said))
+                screen.draw(lambda said=said: moment_of(tally, session, bettor, said))
             elif session.rows // every > printed // every:
-                click.echo(line_of(moment_of(tally, session, said)))
+                click.echo(line_of(moment_of(tally, session, bettor, said)))
                 printed = session.rows
     if screen.live:
-        screen.draw(lambda: moment_of(tally, session, said), last=True)
+        screen.draw(lambda: moment_of(tally, session, bettor, said), last=True)
     elif session.rows > printed:
-        click.echo(line_of(moment_of(tally, session, said)))
+        click.echo(line_of(moment_of(tally, session, bettor, said)))
 
 
-def moment_of(tally: Tally, session: Session, said: str) -> Moment:
+def moment_of(tally: Tally, session: Session, bettor: Bettor | None, said: str) -> Moment:
     """Return what can be said now."""
     summary, covered = tally.summary(), tally.recent
     lately = covered[-LATELY:]
@@ -62,7 +67,9 @@ def moment_of(tally: Tally, session: Session, said: str) -> Moment:
     buckets = [covered[k : k + BUCKET] for k in range(0, len(covered) - BUCKET + 1, BUCKET)]
     bars = [sum(bucket) / len(bucket) for bucket in buckets]
     certificate = (session.certificate or 0.0) / max(summary.rows, 1)
-    return Moment(summary, recent, certificate, said, bars)
+    audit = None if bettor is None else bettor.result()
+    evidence = None if audit is None else audit.log10_evidence
+    return Moment(summary, recent, certificate, said, bars, evidence)
 
 
 def line_of(moment: Moment) -> str:
@@ -76,6 +83,8 @@ def line_of(moment: Moment) -> str:
         parts += [f"model {one.raw_score:.5g}"]
     share = one.overruled / max(one.rows, 1)
     parts += [f"overruled {share:.3f}", f"certificate {moment.certificate:.4g}"]
+    if moment.evidence is not None:
+        parts += [f"evidence 10^{moment.evidence:.1f}"]
     return "  ".join(parts)
 
 
@@ -92,9 +101,12 @@ def lines_of(moment: Moment) -> list[str]:
     if one.raw_score == one.raw_score:
         losses += f", your model {one.raw_score:.5g}"
     share = 100 * one.overruled / max(one.rows, 1)
+    if moment.evidence is not None:
+        against = f"evidence     10^{moment.evidence:.1f} to 1 against your model (10^1.3 is much)"
+        losses += f"\n{against}"
     return [
         *lines,
-        losses,
+        *losses.split("\n"),
         f"overruled    {share:.1f} % of the rows",
         f'certificate  {moment.certificate:.4g} a row: no rule "for A say B" would have saved more',
     ]

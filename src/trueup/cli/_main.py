@@ -14,7 +14,7 @@ from trueup.cli._settings import refuse_unknown, settings_of
 from trueup.cli._signals import Stops
 from trueup.errors import TrueupError
 
-COMMANDS = ("demo", "calibrate", "compare", "watch")
+COMMANDS = ("demo", "calibrate", "audit", "compare", "watch")
 HELP = """Calibrate forecasts against whatever comes, from the command line.
 
 Each command has examples under --help. Options can be set in the environment (TRUEUP_SEED=3) and in

@@ -26,7 +26,8 @@ class Output:
         self, path: str, table: Table, names: list[str], delimiter: str | None, *, force: bool
     ) -> None:
         self.path, self._names = path, names
-        self._parts: Any = None
+        self._text: Any = None
+        self._raw: Any = None
         for name in names:
             if name in table.columns:
                 raise CommandError(
@@ -40,16 +41,23 @@ class Output:
         self._alone = table.form.format == self.form.format == "parquet"  # joined at the end
         self._source = table.name
         self._temporary = "" if path == "-" else self._beside()
-        self._open()
+        try:
+            self._open()
+            self._writer: Any = self._writer_of(table, delimiter)
+        except BaseException:
+            self.abort()
+            raise
+
+    def _writer_of(self, table: Table, delimiter: str | None) -> Any:
+        """Return what writes rows, with the header written."""
         text = "csv" if self.form.format == "parquet" else self.form.format
         columns = () if self._alone else table.columns
         if text == "jsonl":
-            self._writer: Any = JsonWriter(self._text, columns, names)
-        else:
-            between = DELIMITERS[text]
-            if delimiter is not None and text == table.form.format:
-                between = delimiter
-            self._writer = CellWriter(self._text, columns, names, between, alone=self._alone)
+            return JsonWriter(self._text, columns, self._names)
+        between = DELIMITERS[text]
+        if delimiter is not None and text == table.form.format:
+            between = delimiter
+        return CellWriter(self._text, columns, self._names, between, alone=self._alone)
 
     def write(self, block: Block, added: list[tuple[Any, ...]]) -> None:
         """Write rows with what is added to each."""
@@ -82,7 +90,7 @@ class Output:
 
     def abort(self) -> None:
         """Leave no trace; what was there before stays."""
-        if self.path == "-":
+        if self.path == "-" and self._text is not None:
             with contextlib.suppress(OSError, ValueError):  # nobody listens, or it is done
                 self._text.detach()
         if self._temporary:
@@ -104,20 +112,21 @@ class Output:
         return name
 
     def _open(self) -> None:
-        self._raw: Any = sys.stdout.buffer
+        self._raw = sys.stdout.buffer
         if self._temporary:
             self._raw = Path(self._temporary).open("wb")  # noqa: SIM115 - closed by commit, abort
         packed = self._raw
         if self.form.packing == "gz" and self._temporary:
             packed = gzip.GzipFile(filename="", mode="wb", fileobj=self._raw, mtime=0)
-        self._packed = packed
         self._text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
 
     def _close(self) -> None:
         try:
-            self._text.close()
+            if self._text is not None:
+                self._text.close()
         finally:
-            self._raw.close()
+            if self._raw is not None:
+                self._raw.close()
 
     def _convert(self) -> None:
         """Turn the text into what only DuckDB can write."""

@@ -12,6 +12,7 @@ OUTCOME, ISSUED, MODEL = "outcome", "issued", "model"
 GREY, GREEN, PURPLE = "#8b93a1", "#2fa36b", "#c2489b"
 COLOURS = {OUTCOME: GREY, ISSUED: "#2f7fd6", MODEL: "#ef8722"}  # seen well on white and black
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+WIDTH = 640  # of a figure alone, in pixels
 DIGITS = 6  # of the numbers in a figure's data
 MOUSE = "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > window:pointermove!"
 WHEEL = "wheel![event.ctrlKey || event.metaKey]"  # a page is scrolled with the wheel alone
@@ -84,9 +85,9 @@ def under_pointer(chart: Any, tips: list[Any]) -> Any:
 
 
 def finish(chart: Any, height: int) -> Any:
-    """Return the figure as wide as its place, with quiet axes."""
+    """Return the figure with quiet axes; a page makes it as wide as its place."""
     return (
-        chart.properties(width="container", height=height, background="transparent")
+        chart.properties(width=WIDTH, height=height, background="transparent")
         .configure(font=FONT)
         .configure_view(stroke=None)
         .configure_axis(

@@ -1,17 +1,23 @@
 """The words under the figures."""
 
+from typing import Any
+
+from trueup.report._numbers import percent
+from trueup.report._run_figures import MOST_BINS, levels_shown
 from trueup.report._summary import Summary
 
 
 def time(summary: Summary) -> str:
     """Say what is drawn over time."""
-    width = summary.series.width
-    if width == 1:
-        return "Each dot is an outcome."
-    return (
-        f"Means of {width:,} consecutive rounds; the pale bands reach from the smallest to the"
-        " largest value of each stretch."
-    )
+    width, count = summary.series.width, len(summary.numbers)
+    text = "Each dot is an outcome."
+    if width > 1:
+        text = (
+            f"Means of {width:,} consecutive rounds; the pale bands reach from the smallest to the"
+            " largest value of each stretch."
+        )
+    shown = len(levels_shown(count))
+    return text if shown == count else f"{text} {shown} of the {count} numbers are drawn."
 
 
 def reliability(summary: Summary) -> str:
@@ -51,9 +57,21 @@ def regret(summary: Summary) -> str:
     return text
 
 
+def evidence(audit: Any) -> str:
+    """Say what the bettors' wealth means."""
+    return (
+        "What those who bet against the model have made of 1, and those of them who began later."
+        " If the model is calibrated, all together ever reach the dashed line,"
+        f" {1 / audit.alpha:.4g} to 1, with probability {percent(audit.alpha)} at most."
+    )
+
+
 def bins(summary: Summary) -> str:
     """Say how to read the map."""
-    text = "Each bar is a bin that was drawn: as wide as its scale, darker the more often."
+    text = "Each bar is a bin that was drawn: as wide as its scale, stronger the more often."
+    most = MOST_BINS // len(summary.numbers)
+    if any(one.visits is not None and one.visits.rounds.size > most for one in summary.numbers):
+        text += f" The {most:,} that were drawn most often."
     if any(one.visits is not None and one.visits.wealth is not None for one in summary.numbers):
         text += (
             " Circles are the wealth of those who bet against it; all bettors together start with"

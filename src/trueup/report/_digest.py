@@ -22,6 +22,7 @@ from trueup.report._summary import Summary
 from trueup.report._times import seconds_of
 
 GROUP_ROOM = 1_000  # groups with sums of their own
+SPARSE = 1.05  # certificates are kept for numbers of rounds that grow by this
 
 
 class Digest:
@@ -129,7 +130,7 @@ class Digest:
         self._stages.dated = dated
         named = self._named(rows, n)
         if certificate is not None:
-            self._certificates.append((self.rounds + n, certificate))
+            self._told(self.rounds + n, certificate)
         self._take(block, named)
 
     def summary(self, calibrator: Calibrator | None = None) -> Summary:
@@ -147,6 +148,13 @@ class Digest:
             if calibrator.wanted != self.wanted:
                 raise check.refuse("calibrator", f"of {self.wanted!r}", calibrator.wanted)
         return summarise(self, stages, list(self._groups), self._certificates, calibrator)
+
+    def _told(self, rounds: int, certificate: float) -> None:
+        """Keep the last certificate, and of the others some in each doubling of the rounds."""
+        told = self._certificates
+        if len(told) > 1 and rounds < SPARSE * told[-2][0]:
+            told.pop()
+        told.append((rounds, certificate))
 
     @property
     def _start(self) -> int:

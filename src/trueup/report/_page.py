@@ -109,7 +109,7 @@ def spec_of(chart: Any) -> dict[str, Any]:
     """Return a figure as the drawing script wants it."""
     spec: dict[str, Any] = chart.to_dict(validate=False)  # the tests validate; it takes seconds
     spec.pop("$schema", None)
-    return spec
+    return spec | {"width": "container"}
 
 
 def figures_of(summary: Summary, audit: Any) -> list[Figure]:
@@ -139,7 +139,7 @@ def figures_of(summary: Summary, audit: Any) -> list[Figure]:
             Figure(
                 "evidence",
                 "Evidence against the model",
-                str(audit.verdict),
+                captions.evidence(audit),
                 [("", charts.evidence(audit))],
             )
         )
@@ -194,7 +194,7 @@ def _verdict(summary: Summary, audit: Any) -> str:
     headline = f"<strong>{_text(verdict.headline)}</strong>"
     return (
         f'<section class="verdict {verdict.mood}" id="verdict">{headline}{lines}</section>'
-        f'<p class="note screen" style="margin-top:10px">{DRAG}</p>'
+        f'<p class="note mouse">{DRAG}</p>'
     )
 
 

@@ -24,10 +24,14 @@ from trueup.report._altair import (
     zoom,
 )
 from trueup.report._axes import log_axis, places, scale_of, ticks_of, time_axis
+from trueup.report._labels import Visits
 from trueup.report._numbers import plain
 from trueup.report._summary import Stretch, Summary, number_of
 
 REGRET, CERTIFICATE, BOUND, SMALL_GAMES = "swap regret", "certificate", "bound", "0.55 √t"
+ALL_ROUNDS, RESTARTED = "all rounds", "started later"
+MOST_LEVELS = 5  # lines of numbers over time
+MOST_BINS = 3_000  # in the maps of all numbers together
 PAUSE = 10  # a step in time that is so many times the usual one breaks the lines
 LINES = {REGRET: COLOURS[ISSUED], CERTIFICATE: PURPLE, BOUND: GREY, SMALL_GAMES: GREEN}
 
@@ -74,8 +78,19 @@ def _parts(summary: Summary) -> list[tuple[str, str, Stretch]]:
     """Return what is drawn over time: its kind, its field, its numbers."""
     series = summary.series
     parts = [(OUTCOME, "outcome", series.outcome)]
-    parts += [(MODEL, f"model{k}", part) for k, part in enumerate(series.raw)]
-    return parts + [(ISSUED, f"issued{k}", part) for k, part in enumerate(series.issued)]
+    for kind, stretches in ((MODEL, series.raw), (ISSUED, series.issued)):
+        chosen = levels_shown(len(stretches))
+        parts += [(kind, f"{kind}{k}", stretches[k]) for k in chosen]
+    return parts
+
+
+def levels_shown(count: int) -> list[int]:
+    """Return which of several numbers are drawn over time: all, or a few from end to end.
+
+    >>> levels_shown(3), levels_shown(23)
+    ([0, 1, 2], [0, 6, 11, 16, 22])
+    """
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST_LEVELS)).tolist()})
 
 
 def _wide(summary: Summary, parts: list[tuple[str, str, Stretch]]) -> Any:
@@ -102,7 +117,7 @@ def _tips(series: Any, parts: list[tuple[str, str, Stretch]]) -> list[Any]:
     tips = [alt.Tooltip("start:Q", title="from round" if wide else "round", format=",")]
     several = len(series.issued) > 1
     for kind, field, _ in parts:
-        name = f"{kind} {int(field[-1]) + 1}" if several and field[-1].isdigit() else kind
+        name = f"{kind} {int(field[len(kind) :]) + 1}" if several and kind != OUTCOME else kind
         tips.append(alt.Tooltip(f"{field}:Q", title=name, format=",.5~g"))
         if wide and kind == OUTCOME:
             tips += [
@@ -159,13 +174,16 @@ def _rows(line: str, rounds: FloatArray, values: FloatArray) -> list[dict[str, A
 
 
 def bins(summary: Summary, number: int = 0) -> Any:
-    """Return the bins that were drawn, by place and scale: visits as shade, wealth as circles."""
+    """Return the bins that were drawn, by place and scale: visits as shade, wealth as circles.
+
+    If there are more than 3,000, those that were drawn most.
+    """
     one = number_of(summary, number)
     if one.visits is None:
         raise InvalidArgument("There is no map of bins: no labels were given.")
-    alt, visits = load(), one.visits
+    alt, visits = load(), _most_drawn(one.visits, MOST_BINS // len(summary.numbers))
     known = visits.wealth is not None
-    wealth = visits.wealth if known else np.full(visits.rounds.size, math.nan)
+    wealth = np.full(visits.rounds.size, math.nan) if visits.wealth is None else visits.wealth
     names = [plain(scale) for scale in visits.scales.tolist()]
     rows = records(
         label=visits.labels,
@@ -183,11 +201,12 @@ def bins(summary: Summary, number: int = 0) -> Any:
     ]
     tips += [alt.Tooltip("wealth:Q", title="wealth against it", format=".3~g")] if known else []
     base = alt.Chart().encode(y=alt.Y("scale:O", sort=order, title="scale"), tooltip=tips)
+    shades = sorted({1.0, _rounded_down(float(visits.rounds.max(initial=1.0)))})
     drawn = alt.Opacity(
         "rounds:Q",
         scale=alt.Scale(type="log", range=[0.12, 0.95]),
         legend=alt.Legend(
-            title="drawn", format="~s", tickCount=3, symbolType="square",
+            title="drawn", format=",d", values=shades, symbolType="square",
             symbolFillColor=COLOURS[ISSUED],
         ),
     )  # fmt: skip
@@ -195,11 +214,29 @@ def bins(summary: Summary, number: int = 0) -> Any:
     bars = base.mark_rect(color=COLOURS[ISSUED], stroke=GREY, strokeWidth=0.4)
     layers = [bars.encode(x=start, x2="end:Q", opacity=drawn).add_params(zoom("x"))]
     if known:
-        legend = alt.Legend(title="wealth", tickCount=3, format="~g")
+        largest = _rounded_down(float(wealth.max(initial=0.0)))
+        legend = alt.Legend(title="wealth", values=[largest], format=".1~g")
         size = alt.Size("wealth:Q", scale=alt.Scale(range=[0, 160]), legend=legend)
         circles = base.mark_circle(color=COLOURS[MODEL], opacity=0.95)
         layers.append(circles.encode(x="label:Q", size=size))
     return finish(alt.layer(*layers, data=table(rows)), max(110, 32 * len(order)))
+
+
+def _rounded_down(value: float) -> float:
+    """Return the largest number of one digit that is not above a number, for a legend.
+
+    >>> _rounded_down(38_000.0), _rounded_down(0.0)
+    (30000.0, 0.0)
+    """
+    step = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    return step * math.floor(value / step)
+
+
+def _most_drawn(visits: Visits, most: int) -> Visits:
+    """Return the bins that were drawn most often, in the order of first draws."""
+    chosen = np.sort(np.argsort(-visits.rounds, kind="stable")[:most])
+    wealth = None if visits.wealth is None else visits.wealth[chosen]
+    return Visits(visits.labels[chosen], visits.scales[chosen], visits.rounds[chosen], wealth)
 
 
 def evidence(audit: Any) -> Any:
@@ -208,24 +245,26 @@ def evidence(audit: Any) -> Any:
     A pale band shows the extremes between two points; the dashed line is the evidence that a
     calibrated forecaster reaches with probability `audit.alpha` at most, ever.
     """
-    alt, curves = load(), [("all rounds", audit.curve), ("restarted", audit.restarted_curve)]
+    alt, curves = load(), [(RESTARTED, audit.restarted_curve), (ALL_ROUNDS, audit.curve)]
     rows = []
     for name, curve in curves:
         columns = {part: np.asarray(getattr(curve, part), dtype=float) for part in curve._fields}
         rows += records(line=[name] * columns["rows"].size, **columns)
-    colours = alt.Scale(domain=[name for name, _ in curves], range=[COLOURS[ISSUED], PURPLE])
+    colours = alt.Scale(domain=[ALL_ROUNDS, RESTARTED], range=[COLOURS[ISSUED], PURPLE])
+    dashes = alt.Scale(domain=[ALL_ROUNDS, RESTARTED], range=[[1, 0], [5, 3]])
     axis = alt.Axis(labelExpr="datum.value == 0 ? '1' : '10^' + datum.value", tickMinStep=1)
-    x = alt.X("rows:Q", title="rounds", scale=alt.Scale(nice=False), axis=alt.Axis(format="~s"))
+    x = alt.X("rows:Q", title="rounds", scale=alt.Scale(nice=False), axis=alt.Axis(format=",d"))
     base = alt.Chart().encode(x=x, color=alt.Color("line:N", scale=colours))
     y = alt.Y("lowest:Q", title="evidence", axis=axis)
     band = base.mark_area(opacity=0.25).encode(y=y, y2="highest:Q")
-    line = base.mark_line(strokeWidth=1.6).encode(y="last:Q").add_params(zoom("x", "y"))
+    line = base.mark_line(strokeWidth=1.6).add_params(zoom("x", "y"))
+    line = line.encode(y="last:Q", strokeDash=alt.StrokeDash("line:N", scale=dashes))
     level = table([{"level": -math.log10(audit.alpha)}])
     needed = alt.Chart(level).mark_rule(strokeDash=[4, 4], color=GREY).encode(y="level:Q")
     tips = [
         alt.Tooltip("rows:Q", title="rounds", format=","),
         alt.Tooltip("last:Q", title="log10 of evidence", format=".2f"),
     ]
-    pointer = alt.Chart().transform_filter("datum.line === 'all rounds'").encode(x=x)
+    pointer = alt.Chart().transform_filter(f"datum.line === '{ALL_ROUNDS}'").encode(x=x)
     layers = [band, line, needed, under_pointer(pointer, tips)]
     return finish(alt.layer(*layers, data=table(rows)), 260)

@@ -8,13 +8,12 @@ from typing import Any
 from trueup import _validation as check
 from trueup.calibrator import CalibratedRun, Calibrator
 from trueup.errors import InvalidArgument
-from trueup.report._altair import load, load_converter
+from trueup.report._altair import WIDTH, load, load_converter
 from trueup.report._digest import Digest
 from trueup.report._page import html_of
 from trueup.report._summary import Summary
 
 PICTURES = (".png", ".svg")
-WIDTH = 720  # of a picture, where a page would give its own
 
 
 def digest_of(run: CalibratedRun, *, groups: Any = None, times: Any = None) -> Digest:
