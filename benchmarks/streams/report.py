@@ -10,6 +10,8 @@ from ours import ALL_ON, NAME, SETTINGS, VARIANTS, WITHOUT
 from summary import ORDER, Summary, excesses, label, stress, targets, verdict
 from tables import METRICS, bold, metric_table, number, rank_table, table
 
+CALLED = {"no guard": "no cap on following"}
+
 
 def pages(results: dict[str, Any], folder: Path, page: Path) -> None:
     """Write the tables and figures into a folder, and the page."""
@@ -329,12 +331,17 @@ def parts_left_out(s: Summary) -> str:
         head += ["calibration error", "by label", "worst 500", "overruled"]
         if len(rows) > 1:
             found += f"\n{title}; means over all tasks, lower is better.\n\n{table(head, rows)}"
-    return f"## What each part does\n{found}" if found else ""
+    note = (
+        "\n*No cap on following*: what the steering makes is followed as long as it earns that against"
+        " constants, however much evidence speaks against it; the guard itself has no switch."
+        " *Guard alone*: without steering and refining.\n"
+    )
+    return f"## What each part does\n{found}{note}" if found else ""
 
 
 def variant_row(s: Summary, name: str) -> list[str]:
     """Return the means of one setting of ours."""
-    line = [bold(name)]
+    line = [bold(CALLED.get(name, name))]
     for kind in ORDER:
         of_kind = [row for key in s.of(kind) if (row := s.ours(key, name)) is not None]
         line.append(number(_mean([s.ratio(row) for row in of_kind]), 4))

@@ -12,7 +12,6 @@ alpha is always 1 - level, in the digits in which the level was written.
 import math
 
 import numpy as np
-
 from numba import njit
 
 compiled = njit(cache=True, error_model="numpy", nogil=True)
