@@ -304,6 +304,12 @@ def hostile(s: Summary, drawn: list[str], to: str) -> str:
     text += table(["method", *(f"{maker}, T = {rounds:,}" for maker, rounds in columns)], rows)
     perfect = at[players[0], "just above", sizes[-1]]["perfect"]
     text += f"\nPerfect calibration would show {max(g['perfect'] for g in games if g['rounds'] == sizes[-1]):.4f} or less at T = {sizes[-1]:,} (the first line: {perfect:.4f}).\n"
+    grid = at.get(("MVP", *last))
+    if grid is not None:
+        text += (
+            f"MVP promises coverage for each cell of its grid, not for each number it says:"
+            f" {grid['calibration']:.4f} becomes {grid['equal_widths']:.4f} in bins of equal width.\n"
+        )
     if "hostile" in drawn:
         text += f"\n![calibration error against just above]({to}/hostile.svg)\n"
     found = stress(s)
