@@ -9,6 +9,8 @@ from scores import FIRST, Measures, calibration_of, measure
 from streams import Stream, Task, read
 
 import trueup as tu
+from trueup._kernels import _engine as kernels
+from trueup.calibrator._batch import continue_run
 from trueup.protocols import FloatArray
 
 NAME = "trueup"
@@ -29,6 +31,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "overrule=0.5": {"overrule": 0.5},
     "overrule=None": {"overrule": None},
 }  # other values of what the defaults are, to explain them
+WITHOUT = {f"no {kind} experts": k for k, kind in enumerate(getattr(kernels, "KINDS", ()))}
 TIMED = 20_000
 
 
@@ -60,9 +63,7 @@ def row(stream: Stream, task: Task, name: str) -> Measures:
     """Return a line of the results."""
     runs = []
     for wanted, given in targets(task):
-        settings = (VARIANTS | SETTINGS)[name]
-        run = tu.calibrate(task.y, wanted, forecasts=given, known_at=stream.known_at, **settings)
-        runs.append(run)
+        runs.append(run_of(stream, task, wanted, given, name))
     said = np.column_stack([run.values for run in runs])
     top = None
     if task.kind == "interval":
@@ -72,6 +73,17 @@ def row(stream: Stream, task: Task, name: str) -> Measures:
     keys = {"stream": task.stream, "task": task.kind, "column": task.column, "level": task.level}
     keys |= {"rival": NAME, "setting": name, "default": name == ALL_ON}
     return keys | measure(stream, task, said, top, 0.0) | by_label(task, runs)
+
+
+def run_of(stream: Stream, task: Task, wanted: Any, given: FloatArray, name: str) -> Any:
+    """Return a run of one setting; where a kind of experts is left out, by the kernels' switch."""
+    if name not in WITHOUT:
+        settings = (VARIANTS | SETTINGS)[name]
+        return tu.calibrate(task.y, wanted, forecasts=given, known_at=stream.known_at, **settings)
+    calibrator = tu.Calibrator(wanted)
+    for one in calibrator._streams:  # noqa: SLF001 - a switch for this measurement alone
+        one.z[vars(kernels)["LEFT_OUT"]] = float(1 << WITHOUT[name])
+    return continue_run(calibrator, task.y, task.y, given, stream.known_at, None)
 
 
 def by_label(task: Task, runs: list[Any]) -> Measures:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from keeping import write
-from ours import ALL_ON, NAME, SETTINGS, VARIANTS
+from ours import ALL_ON, NAME, SETTINGS, VARIANTS, WITHOUT
 from summary import ORDER, Summary, excesses, label, stress, targets, verdict
 from tables import METRICS, bold, metric_table, number, rank_table, table
+
+CALLED = {"no guard": "no cap on following"}
 
 
 def pages(results: dict[str, Any], folder: Path, page: Path) -> None:
@@ -302,6 +304,12 @@ def hostile(s: Summary, drawn: list[str], to: str) -> str:
     text += table(["method", *(f"{maker}, T = {rounds:,}" for maker, rounds in columns)], rows)
     perfect = at[players[0], "just above", sizes[-1]]["perfect"]
     text += f"\nPerfect calibration would show {max(g['perfect'] for g in games if g['rounds'] == sizes[-1]):.4f} or less at T = {sizes[-1]:,} (the first line: {perfect:.4f}).\n"
+    grid = at.get(("MVP", *last))
+    if grid is not None:
+        text += (
+            f"MVP promises coverage for each cell of its grid, not for each number it says:"
+            f" {grid['calibration']:.4f} becomes {grid['equal_widths']:.4f} in bins of equal width.\n"
+        )
     if "hostile" in drawn:
         text += f"\n![calibration error against just above]({to}/hostile.svg)\n"
     found = stress(s)
@@ -321,7 +329,7 @@ def parts_left_out(s: Summary) -> str:
     here = {r["setting"] for key in s.keys for r in s.lines[key] if r["rival"] == NAME}
     found = ""
     for title, names in (
-        ("The calibrator with one part left out", VARIANTS),
+        ("The calibrator with one part left out", VARIANTS | WITHOUT),
         ("Everything on, with other values than the defaults", {ALL_ON: {}} | SETTINGS),
     ):
         rows = [variant_row(s, name) for name in names if name in here]
@@ -329,12 +337,17 @@ def parts_left_out(s: Summary) -> str:
         head += ["calibration error", "by label", "worst 500", "overruled"]
         if len(rows) > 1:
             found += f"\n{title}; means over all tasks, lower is better.\n\n{table(head, rows)}"
-    return f"## What each part does\n{found}" if found else ""
+    note = (
+        "\n*No cap on following*: what the steering makes is followed as long as it earns that against"
+        " constants, however much evidence speaks against it; the guard itself has no switch."
+        " *Guard alone*: without steering and refining.\n"
+    )
+    return f"## What each part does\n{found}{note}" if found else ""
 
 
 def variant_row(s: Summary, name: str) -> list[str]:
     """Return the means of one setting of ours."""
-    line = [bold(name)]
+    line = [bold(CALLED.get(name, name))]
     for kind in ORDER:
         of_kind = [row for key in s.of(kind) if (row := s.ours(key, name)) is not None]
         line.append(number(_mean([s.ratio(row) for row in of_kind]), 4))

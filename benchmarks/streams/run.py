@@ -41,6 +41,7 @@ def rivals_piece(path: Path, rows: int | None, name: str, plain: bool) -> Any:  
 def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
     """Return all that has to be computed."""
     rows, found = options.rows, []
+    more = (*ours.WITHOUT, *ours.SETTINGS)
     for path in files:
         size = path.stat().st_size
         for name in rivals.PIECES:
@@ -49,9 +50,10 @@ def pieces_of(files: list[Path], options: argparse.Namespace) -> list[Piece]:
         for name in packages.installed():
             key = f"rivals {path.stem} {name}"
             found.append(Piece(key, packages.measured, (path, rows, name), PACKAGES, size))
-        for name in (*ours.VARIANTS, *(ours.SETTINGS if options.settings else ())):
+        for name in (*ours.VARIANTS, *(more if options.settings else ())):
             key = f"ours {path.stem} {name}"
-            found.append(Piece(key, ours.variant, (path, rows, name), OURS, size))
+            urgent = size * (100 if name == ours.ALL_ON else 1)
+            found.append(Piece(key, ours.variant, (path, rows, name), OURS, urgent))
     first = max(files, key=lambda path: path.stat().st_size)
     found.append(Piece("time ours", ours.timing, (first, rows), OURS))
     found.append(Piece("time rivals", rivals.timing, (first, rows), RIVALS))
@@ -109,7 +111,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--plain", action="store_true", help="rivals without compiled twins")
     parser.add_argument("--no-hostile", action="store_true", help="without the outcome makers")
-    parser.add_argument("--settings", action="store_true", help="other values of the defaults too")
+    parser.add_argument(
+        "--settings",
+        action="store_true",
+        help="more of ours: kinds of experts left out, other values",
+    )
     parser.add_argument("--fresh", action="store_true", help="forget finished pieces")
     parser.add_argument("--publish", action="store_true", help="write into the repository")
     parser.add_argument("--to", type=Path, default=HERE / "work" / "page", help="for the page")

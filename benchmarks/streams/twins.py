@@ -12,8 +12,9 @@ alpha is always 1 - level, in the digits in which the level was written.
 import math
 
 import numpy as np
+from numba import njit
 
-from trueup._kernels._jit import compiled
+compiled = njit(cache=True, error_model="numpy", nogil=True)
 
 TIE_SAOCP, TIE_MVP, STEEPEST, MIXING = 1e-12, 1e-9, 700.0, 1e-10
 QUANTILE, ADAPTIVE, WEIGHED = 0, 1, 2  # kinds of rows of `sorted_thresholds`
