@@ -109,7 +109,9 @@ def play_forgiving(wanted, rule, rounds):
         forecast = calibrator.predict()
         log.append((forecast, rule(hidden(forecast))))
         calibrator.update(log[-1][1])
-        calibrator._streams[0].z[kernels.JUDGED : kernels.STREAM] = 0.0
+        memory = calibrator._streams[0].z
+        memory[kernels.JUDGED : kernels.AT_SCALE_COSTS] = 0.0
+        memory[kernels.AT_PENDING : kernels.FRACTIONS] = 0.0
     return calibrator, log
 
 

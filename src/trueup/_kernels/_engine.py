@@ -1503,7 +1503,7 @@ AT_LEAD_SQUARES = AT_LEADS + EXPERTS
 AT_BATCH = AT_LEAD_SQUARES + EXPERTS  # leads in outcomes that came together, then their round
 # the licence to play what the steering aims at: a slow constant, what was saved against constants
 AT_LICENCE = AT_BATCH + EXPERTS + 1
-CONSTANTS, CELLS = 8, 18
+CONSTANTS, CELLS = 6, 18
 REFERENCE, REFERENCE_SPREAD, JUDGED, FOLLOWED_JUDGED, WAITS, ALARMS, QUIET = range(
     AT_LICENCE, AT_LICENCE + 7
 )
@@ -1748,7 +1748,7 @@ def middle_error(z, loss):
 # mix instead.
 
 EVIDENCE, GRACE, FOLLOWED_SLACK, LICENCE_MEMORY = 2.0, 10.0, 1.0, 0.9999
-ALARM, SHORTEST_WAIT, WAIT_GROWTH, FORGIVENESS = 6.0, 64.0, 16.0, 4.0
+ALARM, SHORTEST_WAIT, WAIT_GROWTH, FORGIVENESS = 6.0, 256.0, 16.0, 16.0
 FIRST_TRIAL = 256  # then at 16 times as many rounds, and so on
 
 
@@ -1842,9 +1842,10 @@ def move_reference(z, loss, y):
 def watch(z, loss, y, memo):
     """Sound an alarm where the rarer side is missed several times too often.
 
-    A cumulative sum for each of 16 cells and 2 halves of the range, where the steering's number is, and each side with probability q of at most 1/2: the odds of misses at 4q / (1 + 3q)
-    against 2q / (1 + q), divided by how many forecasts were open. After an alarm neither aim nor
-    number of the steering is used for 64, 1024, ... rounds.
+    A cumulative sum for each of 16 cells and 2 halves of the range, where the number is, and each
+    side with probability q of at most 1/2: the odds of misses at 4q / (1 + 3q) against
+    2q / (1 + q), divided by how many forecasts were open. After an alarm neither aim nor number of
+    the steering is used for 256, 4096, ... rounds.
     """
     if z[WAITS] > 0.0:
         z[WAITS] -= 1.0
