@@ -1577,7 +1577,7 @@ SAID_COST, RAW_COST, LABEL_COST, N_SCORED, N_RAW, N_BELOW, N_EQUAL, N_MISSING, U
     11, 20
 )
 # the steering: how many experts of each kind, then where their numbers stand
-RAW, SCALED, MOVED, FITTED, RELATIVE, STANDARD, OUTRIGHT, PLATT = 4, 6, 4, 3, 4, 3, 2, 1
+RAW, SCALED, MOVED, FITTED, RELATIVE, STANDARD, OUTRIGHT, PLATT = 4, 6, 3, 2, 4, 2, 2, 1
 EXPERTS = RAW + SCALED + MOVED + FITTED + RELATIVE + STANDARD + OUTRIGHT + PLATT + 3
 SCALES = 6  # by which errors are made alike
 FEATURES = 7
@@ -1592,7 +1592,7 @@ AT_LEAD_SQUARES = AT_LEADS + EXPERTS
 AT_BATCH = AT_LEAD_SQUARES + EXPERTS  # leads in outcomes that came together, then their round
 # the licence to play what the steering aims at: a slow constant, what was saved against constants
 AT_LICENCE = AT_BATCH + EXPERTS + 1
-CONSTANTS, CELLS = 10, 18
+CONSTANTS, CELLS = 6, 18
 REFERENCE, REFERENCE_SPREAD, JUDGED, FOLLOWED_JUDGED, WAITS, ALARMS, QUIET = range(
     AT_LICENCE, AT_LICENCE + 7
 )
@@ -1611,7 +1611,8 @@ JUDGED_AT = LEFT_OUT + 1  # the round of the savings that came last, together, a
 AT_PENDING = JUDGED_AT + 1
 AT_FOLLOWED_PENDING = AT_PENDING + CONSTANTS
 FRACTIONS = AT_FOLLOWED_PENDING + CONSTANTS  # how many outcomes were neither 0 nor 1
-STREAM = FRACTIONS + 1
+TOGETHER, TOGETHER_AT = FRACTIONS + 1, FRACTIONS + 2  # outcomes since the last forecast; its round
+STREAM = TOGETHER_AT + 1
 # what an open forecast must remember: the experts' numbers and what they were made from
 MEMO_MIX = EXPERTS
 MEMO_FEATURES = EXPERTS + 1
@@ -1757,6 +1758,8 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
     0 for none. `memo` is written: `tell` wants it back.
     """
     count, point = 0, math.nan
+    for k in range(MEMO):
+        memo[k] = 0.0
     steers = z[STEERS] == 1.0 and own == 0
     if steers:
         steer(z, loss, anchor, memo)
@@ -1765,7 +1768,9 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
             law[0, k] = to_unit(z, law[0, k])
         count = law_of_kink(loss, own, law[0], law[1], law[2], law[3])
         point = lower(law[2], law[3], law[3], count, 0.5)
-    elif z[ERRORS] >= FEWEST_ERRORS and (steers or not math.isnan(anchor)):
+    elif (z[ERRORS] >= FEWEST_ERRORS and (steers or not math.isnan(anchor))) or (
+        steers and is_chance(z, loss, anchor)
+    ):
         base = 0.0 if math.isnan(anchor) else anchor
         stretch = 1.0
         if steers:  # errors as wide as they are now, around what the experts say
@@ -1832,7 +1837,7 @@ def middle_error(z, loss):
 # mix instead.
 
 EVIDENCE, GRACE, FOLLOWED_SLACK, LICENCE_MEMORY = 2.0, 10.0, 1.0, 0.9999
-ALARM, SHORTEST_WAIT, WAIT_GROWTH, FORGIVENESS = 8.0, 64.0, 16.0, 4.0
+ALARM, SHORTEST_WAIT, WAIT_GROWTH, FORGIVENESS = 6.0, 256.0, 16.0, 16.0
 FIRST_TRIAL = 256  # then at 16 times as many rounds, and so on
 
 
@@ -1860,15 +1865,15 @@ def is_licensed(z, alone):
 
 
 @compiled
-def judge(z, loss, y, rounds, memo):
+def judge(z, loss, y, occasion, memo):
     """Count what the steering has saved in a round, and how it missed.
 
-    Outcomes that came together may all be one: what they saved counts as one in the squares.
+    Outcomes of one occasion may all be one: what they saved counts as one in the squares.
     """
     if memo[MEMO_OPEN] > 0.0:
-        if z[JUDGED_AT] != rounds:
+        if z[JUDGED_AT] != occasion:
             settle_savings(z)
-            z[JUDGED_AT] = rounds
+            z[JUDGED_AT] = occasion
         cost = cost_of(loss, memo[MEMO_POINT] - y)
         for k in range(CONSTANTS):
             other = memo[MEMO_CONSTANT]
@@ -1926,10 +1931,10 @@ def move_reference(z, loss, y):
 def watch(z, loss, y, memo):
     """Sound an alarm where the rarer side is missed several times too often.
 
-    A cumulative sum for each of 16 cells and 2 halves of the range, in which the steering's number
-    lies, and each side with probability q of at most 1/2: the odds of misses at 4q / (1 + 3q)
-    against 2q / (1 + q), divided by how many forecasts were open. After an alarm neither aim nor
-    number of the steering is used for 64, 1024, ... rounds.
+    A cumulative sum for each of 16 cells and 2 halves of the range, where the number is, and each
+    side with probability q of at most 1/2: the odds of misses at 4q / (1 + 3q) against
+    2q / (1 + q), divided by how many forecasts were open. After an alarm neither aim nor number of
+    the steering is used for 256, 4096, ... rounds.
     """
     if z[WAITS] > 0.0:
         z[WAITS] -= 1.0
@@ -1979,10 +1984,10 @@ def rate_of(kind, k):
     if kind == 1:
         return 0.04 if k % 2 == 0 else 0.16
     if kind == 2:
-        return 0.15 if k == 0 else (0.5 if k == 1 else (0.9 if k == 2 else 0.03))
+        return 0.15 if k == 0 else (0.5 if k == 1 else 0.9)
     if kind == 3:
-        return 0.002 if k == 0 else (0.008 if k == 1 else 0.03)
-    return 0.003 if k == 0 else (0.01 if k == 1 else 0.04)
+        return 0.003 if k == 0 else 0.015
+    return 0.004 if k == 0 else 0.02
 
 
 @compiled
@@ -2048,7 +2053,8 @@ def steer(z, loss, anchor, memo):
     if z[RANGED] == 1.0:  # nobody says what has never been in range
         for j in range(EXPERTS - 1):
             memo[j] = min(max(memo[j], z[LOW] - base), z[LOW] + z[WIDTH] - base)
-    memo[MEMO_MIX] = mixture_of(z, memo)
+    trusts = z[OTHER] == 0.0 and is_chance(z, loss, anchor)
+    memo[MEMO_MIX] = mixture_of(z, trusts, memo)
 
 
 @compiled
@@ -2182,7 +2188,7 @@ def kind_of(k):
 
 
 @compiled
-def mixture_of(z, memo):
+def mixture_of(z, trusts, memo):
     """Return the mean of the experts' numbers, weighted by their leads."""
     total, mixed = 0.0, 0.0
     left_out = np.int64(z[LEFT_OUT])
@@ -2194,16 +2200,18 @@ def mixture_of(z, memo):
         weight = math.exp(min(2.0 * rate * (z[AT_LEADS + k] + batch), 40.0)) * rate
         if k == EXPERTS - 1 and z[OTHER] == 0.0:
             weight *= TRUST
+        elif trusts:  # what has not been better yet does not count at all
+            weight = max(weight - rate, 0.0)
         total += weight
         mixed += weight * memo[k]
     return mixed / total if total > 0.0 else 0.0
 
 
 @compiled
-def learn_steering(z, loss, anchor, error, rounds, memo):
+def learn_steering(z, loss, anchor, error, occasion, memo):
     """Move the experts and their leads after an error; `memo` is that of its forecast.
 
-    Outcomes that came together, with no forecast in between (`rounds` says so), may all be one:
+    Outcomes that came together, with no forecast in between (`occasion` says so), may all be one:
     their leads count as one in the sum of squares.
     """
     size, seen = abs(error), z[AT_SPREAD] > 0.0 or z[ERRORS] > 0.0
@@ -2211,7 +2219,7 @@ def learn_steering(z, loss, anchor, error, rounds, memo):
     if z[ERRORS] >= 2.0 and spread > 0.0:
         unit = spread if loss[KIND] == POINTED else spread * spread
         mixed = cost_of(loss, memo[MEMO_MIX] - error)
-        other = z[AT_BATCH + EXPERTS] != rounds
+        other = z[AT_BATCH + EXPERTS] != occasion
         for k in range(EXPERTS):
             lead = min(max((mixed - cost_of(loss, memo[k] - error)) / unit, -50.0), 50.0)
             if other:
@@ -2220,21 +2228,22 @@ def learn_steering(z, loss, anchor, error, rounds, memo):
                 z[AT_LEAD_SQUARES + k] = FORGETTING * (z[AT_LEAD_SQUARES + k] + batch * batch)
                 z[AT_BATCH + k] = 0.0
             z[AT_BATCH + k] += lead
-        z[AT_BATCH + EXPERTS] = rounds
+        z[AT_BATCH + EXPERTS] = occasion
+    pace = 1.0 / math.sqrt(z[TOGETHER]) if is_binary(z, loss) else 1.0
     pointed, theta = loss[KIND] == POINTED, AT_THETAS
     for j in range(RAW):
         unit = spread if pointed else 1.0
-        z[theta + j] += rate_of(0, j) * unit * pull(loss, z[theta + j], error)
+        z[theta + j] += pace * rate_of(0, j) * unit * pull(loss, z[theta + j], error)
     theta += RAW
     for j in range(SCALED):
         unit = memo[MEMO_VOLATILITY + j // 2]
         if unit > 0.0:
-            z[theta + j] += rate_of(1, j) * pull(loss, z[theta + j], error / unit)
+            z[theta + j] += pace * rate_of(1, j) * pull(loss, z[theta + j], error / unit)
     theta += SCALED
     for j in range(MOVED):
         rest, unit = error - memo[MEMO_PLACES + j], memo[MEMO_SPREADS + j]
         if unit > 0.0:
-            z[theta + j] += 0.12 * pull(loss, z[theta + j], rest / unit)
+            z[theta + j] += pace * 0.12 * pull(loss, z[theta + j], rest / unit)
         old = z[AT_SPREADS + j]
         z[AT_SPREADS + j] = abs(rest) if not seen else old + VOLATILITY_RATE * (abs(rest) - old)
         z[AT_PLACES + j] += (rate_of(2, j) if seen else 1.0) * (error - z[AT_PLACES + j])
@@ -2242,13 +2251,13 @@ def learn_steering(z, loss, anchor, error, rounds, memo):
     for j in range(RELATIVE):
         unit = memo[MEMO_RELATIVE + j // 2]
         if unit > 0.0:
-            z[theta + j] += rate_of(1, j) * pull(loss, z[theta + j], error / unit)
+            z[theta + j] += pace * rate_of(1, j) * pull(loss, z[theta + j], error / unit)
     theta += RELATIVE
     unit = memo[MEMO_SCALE]
     for j in range(STANDARD):
         if unit > 0.0:
-            z[theta + j] += rate_of(4, j) * pull(loss, z[theta + j], error / unit)
-    fit(z, loss, error, memo)
+            z[theta + j] += pace * rate_of(4, j) * pull(loss, z[theta + j], error / unit)
+    fit(z, loss, error, pace, memo)
     learn_outright(z, loss, anchor, error)
     weigh_scales(z, size, memo)
     follow_sizes(z, anchor, error, seen)
@@ -2270,7 +2279,7 @@ def learn_outright(z, loss, anchor, error):
 
 
 @compiled
-def fit(z, loss, error, memo):
+def fit(z, loss, error, pace, memo):
     """Move the fitted experts: linear in the features, each coordinate at a pace of its own."""
     unit = memo[MEMO_VOLATILITY + 1]
     if unit <= 0.0:
@@ -2285,7 +2294,7 @@ def fit(z, loss, error, memo):
             slope_n, at = force * memo[MEMO_FEATURES + n], FEATURES * j + n
             square = 0.999 * z[AT_SQUARES + at] + slope_n * slope_n
             z[AT_SQUARES + at] = square
-            z[AT_FITS + at] += rate_of(3, j) * slope_n / math.sqrt(square / rounds + 1e-12)
+            z[AT_FITS + at] += pace * rate_of(3, j) * slope_n / math.sqrt(square / rounds + 1e-12)
 
 
 @compiled
@@ -2304,6 +2313,13 @@ def follow_sizes(z, anchor, error, seen):
             ratio = size / (reach if k == 0 else math.sqrt(reach))
             z[AT_RELATIVE + k] += max(0.02, first) * (ratio - z[AT_RELATIVE + k])
     z[AT_LAST + 1], z[AT_LAST] = z[AT_LAST], error
+
+
+@compiled
+def count_together(z, rounds):
+    """Count outcomes that came with no forecast in between: they may all be one."""
+    z[TOGETHER] = z[TOGETHER] + 1.0 if z[TOGETHER_AT] == rounds else 1.0
+    z[TOGETHER_AT] = rounds
 
 
 @compiled
@@ -2338,6 +2354,7 @@ def tell(i, f, z, loss, first, anchor, said, y, memo, seen, work):
     error = y - (0.0 if math.isnan(anchor) else anchor)
     z[FRACTIONS] += 0.0 if y in (0.0, 1.0) else 1.0
     if z[STEERS] == 1.0:
+        count_together(z, float(i[ROUNDS]))
         judge(z, loss, y, float(i[ROUNDS]), memo)
         learn_steering(z, loss, anchor, error, float(i[ROUNDS]), memo)
     score(z, loss, anchor, said, y)
