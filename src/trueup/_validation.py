@@ -57,6 +57,8 @@ def nonnegative(name: str, value: Any) -> float:
 
 def unit(name: str, value: Any) -> float:
     """Return a number of the interval [0, 1]."""
+    if type(value) is float and 0.0 <= value <= 1.0:  # nearly always
+        return value
     number = finite(name, value)
     if not 0 <= number <= 1:
         raise refuse(name, "inside the interval [0, 1]", number)

@@ -977,6 +977,19 @@ def look(i, f, nodes, left, right, count, point, out, work, whole):
 
 
 @compiled
+def look_alone(i, f, out, work, whole):
+    """Do `look` for a round of group 0 without a belief; return how many numbers `out` has.
+
+    0 if there is no room for the round.
+    """
+    i[N_GROUPS], i[AT_NOW] = 1, 0
+    if not has_room(i):
+        return 0
+    look(i, f, out, out, out, 0, math.nan, out, work, whole)
+    return 8 + 3 * int(out[7])
+
+
+@compiled
 def refine(i, f, point, work):
     """Choose what is said under the drawn label: b, the belief's own number, or between them.
 
@@ -1497,6 +1510,14 @@ def step(i, f, loss, seen, work):
         change += pay_at_once(i, f, number, scale, place, seen[0])
     enrich(f, change, i[MODE] == FOLLOW)
     go_ahead(i, f)
+
+
+@compiled
+def step_with(i, f, loss, kind, steepest, outcome, first, second, seen, work):
+    """Do `step` with the loss of these numbers, which are written into `loss`."""
+    loss[KIND], loss[STEEPEST], loss[OUTCOME] = kind, steepest, outcome
+    loss[FIRST], loss[SECOND] = first, second
+    step(i, f, loss, seen, work)
 
 
 # --- whole runs ------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ from trueup.protocols import ArrayLike, FloatArray, IntArray, Loss, Property
 
 __all__ = ["Engine", "Forecast", "Info", "Run"]
 
+ALL = (0,)  # the group of all rounds
 TAIL = 24  # bytes after the state: two settings and their checksum
 NO_REACH = 11.0 / 8.0  # 1 + 3/8: the most that wealth can grow by in one round
 REFINE_REACH = 3.0 / 2.0
@@ -184,7 +185,7 @@ class Engine:
         belief: object = None,
         *,
         point: float | None = None,
-        groups: Sequence[int] = (0,),
+        groups: Sequence[int] = ALL,
     ) -> Forecast:
         """Return the forecast of the next round; nothing that lasts changes.
 
@@ -197,15 +198,15 @@ class Engine:
         groups : sequence of int
             The groups that the round belongs to, numbered from 0.
         """
-        self._prepare(belief, point, groups)
-        return Forecast(self._out[: 8 + 3 * int(self._out[7])].tolist())
+        size = self._prepare(belief, point, groups)
+        return Forecast(self._out[:size].tolist())
 
     def open(
         self,
         belief: object = None,
         *,
         point: float | None = None,
-        groups: Sequence[int] = (0,),
+        groups: Sequence[int] = ALL,
     ) -> Forecast:
         """Return the forecast of the next round and go on; its outcome may come late.
 
@@ -224,28 +225,43 @@ class Engine:
         Four one-sided slopes at the drawn bin and 2r around it are all that is needed.
         """
         lipschitz = self._lipschitz_of(loss)
-        if number is not None:
-            first = self._first_slip(number)
+        if number is None:
+            self._learn_next(loss, lipschitz or 1.0)
         else:
-            if self._stale:
-                raise UnknownForecast(
-                    "An outcome has come since the last forecast: predict again, or open it first."
-                )
-            if not self._state.i[kernels.READY]:
-                self._prepare(None, None, (0,))
-            first = -1
-        i, f = self._state
-        if encode(loss, lipschitz or 1.0, self._row):
-            if number is None:
-                kernels.step(i, f, self._row, self._seen, self._work)
-            else:
-                kernels.learn(i, f, self._open.pop(number), self._row, self._seen, self._work)
-        else:
-            seen = self._look(loss, first, lipschitz or 1.0)
-            first = self._open_round() if number is None else self._open.pop(number)
-            kernels.settle(i, f, first, *seen, self._work)
-        self._outdate()
+            self._learn_open(loss, lipschitz or 1.0, number)
         self.lipschitz = lipschitz
+
+    def _learn_next(self, loss: Loss, steepest: float) -> None:
+        """Open the round that was predicted, or else the next one, and settle it at once."""
+        if self._stale:
+            raise UnknownForecast(
+                "An outcome has come since the last forecast: predict again, or open it first."
+            )
+        i, f = self._state
+        if not i[kernels.READY]:
+            self._prepare(None, None, ALL)
+            i, f = self._state
+        row, numbers_of = self._row, NUMBERS.get(type(loss))
+        if numbers_of is not None:
+            kind, outcome, first, second = numbers_of(loss)
+            kernels.step_with(
+                i, f, row, kind, steepest, outcome, first, second, self._seen, self._work
+            )
+        elif encode(loss, steepest, row):
+            kernels.step(i, f, row, self._seen, self._work)
+        else:
+            seen = self._look(loss, -1, steepest)
+            kernels.settle(i, f, self._open_round(), *seen, self._work)
+
+    def _learn_open(self, loss: Loss, steepest: float, number: int) -> None:
+        """Settle a round that is open."""
+        first, (i, f) = self._first_slip(number), self._state
+        if encode(loss, steepest, self._row):
+            kernels.learn(i, f, self._open.pop(number), self._row, self._seen, self._work)
+        else:
+            seen = self._look(loss, first, steepest)
+            kernels.settle(i, f, self._open.pop(number), *seen, self._work)
+        self._outdate()
 
     def seen_of(self, first: int, loss: Loss, steepest: float) -> tuple[FloatArray, float, float]:
         """Return what an open round sees of a loss divided by `steepest`, as `settle` wants it."""
@@ -420,7 +436,7 @@ class Engine:
         relative to W.
         """
         if not self._state.i[kernels.READY]:
-            self._prepare(None, None, (0,))
+            self._prepare(None, None, ALL)
         return gains_of(self._state)
 
     def certificate(self, group: int = 0) -> float:
@@ -535,7 +551,14 @@ class Engine:
         """
         kernels.forget(*self._state)
 
-    def _prepare(self, belief: object, point: float | None, groups: Sequence[int]) -> None:
+    def _prepare(self, belief: object, point: float | None, groups: Sequence[int]) -> int:
+        """Prepare the coming round; return how many numbers describe it."""
+        if belief is None and point is None and groups is ALL:
+            i, f = self._state
+            size = kernels.look_alone(i, f, self._out, self._work, self._whole)
+            if size:
+                self._stale = False
+                return int(size)
         said = float("nan") if point is None else check.unit("point", point)
         before = self._state.i[kernels.N_GROUPS], self._now().copy()
         try:
@@ -547,6 +570,7 @@ class Engine:
             raise
         kernels.look(i, f, *law, said, self._out, self._work, self._whole)
         self._stale = False
+        return 8 + 3 * int(self._out[7])
 
     def _now(self) -> IntArray:
         """Return the groups of the coming round, in the state."""

@@ -28,12 +28,40 @@ class Forecast:
         The bins that could be drawn, and their probabilities.
     """
 
-    __slots__ = ("_numbers", "followed", "label", "overruled", "round", "scale", "spacing", "value")
+    __slots__ = ("_numbers", "value")
 
     def __init__(self, numbers: list[float]) -> None:
-        self.value, self.label, self.scale, number, self.spacing, followed, overruled = numbers[:7]
-        self.round, self.followed, self.overruled = int(number), followed > 0, overruled > 0
-        self._numbers = numbers
+        self._numbers, self.value = numbers, numbers[0]
+
+    @property
+    def label(self) -> float:
+        """The drawn bin b."""
+        return self._numbers[1]
+
+    @property
+    def scale(self) -> float:
+        """Its scale r."""
+        return self._numbers[2]
+
+    @property
+    def round(self) -> int:
+        """The number of the round."""
+        return int(self._numbers[3])
+
+    @property
+    def spacing(self) -> float:
+        """Gamma of the round."""
+        return self._numbers[4]
+
+    @property
+    def followed(self) -> bool:
+        """Whether the belief's bin was played as it is."""
+        return self._numbers[5] > 0
+
+    @property
+    def overruled(self) -> bool:
+        """Whether there was a belief and another bin was drawn."""
+        return self._numbers[6] > 0
 
     def _column(self, place: int) -> FloatArray:
         return np.array(self._numbers[8 + place :: 3])
