@@ -169,7 +169,7 @@ def slope_table(result: dict[str, Any]) -> list[str]:
     text = [
         "## Slope of log swap regret in log T",
         "",
-        "Means of swap regret / sqrt(T) over 10 seeds (one above a million rounds), and the slope"
+        "Means of swap regret / sqrt(T) over 10 seeds (three at ten million), and the slope"
         " of a straight line through the logarithms of swap regret at all sizes. An adversary is a"
         f" threat if a mean from T = {EARLIEST_THREAT:,} on is above {THREAT}.",
         "",
