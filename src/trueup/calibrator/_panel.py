@@ -33,7 +33,7 @@ from trueup.engine._arrays import replay_order
 from trueup.errors import InvalidArgument, UnknownForecast
 from trueup.protocols import FloatArray, IntArray
 
-LEVEL = 1  # of compression
+LEVEL = 6  # of compression
 EVERYONE = np.zeros((1, 1), dtype=np.int64)  # the group of all rounds
 CHUNKS = 8  # a worker, so that the last one is not waited for long
 
@@ -393,7 +393,7 @@ def _rested(calibrator: Calibrator) -> Resting:
         tuple(zlib.compress(stream.pack(), LEVEL) for stream in calibrator._streams),
         calibrator._issued,
         dict(calibrator._open),
-        calibrator._order.z.tobytes(),
+        calibrator._order.z.tobytes() if len(calibrator._streams) > 1 else b"",
         calibrator._given_up,
         tuple(calibrator._expired),
         tuple(calibrator._overruled),
@@ -404,7 +404,8 @@ def _wake(calibrator: Calibrator, resting: Resting) -> None:
     """Make a calibrator the one that `resting` was made of."""
     for stream, packed in zip(calibrator._streams, resting.streams, strict=True):
         stream.unpack(zlib.decompress(packed))
-    calibrator._order.z[:] = np.frombuffer(resting.order)
+    if resting.order:  # one number is always in order
+        calibrator._order.z[:] = np.frombuffer(resting.order)
     _count(calibrator, resting)
 
 
