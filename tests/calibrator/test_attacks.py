@@ -27,7 +27,7 @@ MISSING = [
     np.float32("nan"),
     Decimal("nan"),
     np.array(np.nan),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.ma.masked,
 ]
 
@@ -103,7 +103,7 @@ def test_the_largest_and_the_smallest_numbers_leave_finite_numbers(wanted):
     assert again.to_bytes() == calibrator.to_bytes()
 
 
-@pytest.mark.parametrize("name", [None, float("nan"), np.datetime64("NaT")], ids=repr)
+@pytest.mark.parametrize("name", [None, float("nan"), np.datetime64("NaT", "s")], ids=repr)
 def test_a_missing_name_is_no_group(name):
     """None once took the place of the group of all rounds, whose certificate then missed them."""
     calibrator = opened()

@@ -163,7 +163,7 @@ def test_a_frame_with_a_key_column():
     assert panel.calibrator("n").report().missing == sum(y is None for y in GAPS[::2])
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), np.datetime64("NaT")], ids=repr)
+@pytest.mark.parametrize("missing", [None, float("nan"), np.datetime64("NaT", "s")], ids=repr)
 def test_a_missing_key_is_refused(missing):
     """It would be a series for each row, or one for all of them."""
     panel = tu.Panel(tu.Median())
