@@ -248,9 +248,10 @@ def test_a_game_counts_once():
 def test_times_are_as_good_as_row_numbers():
     """Dates or numbers, known after so long."""
     said = np.where(np.arange(4_000) < 2_000, 0.0, 1.0)
-    days = np.datetime64("2020-01-01") + np.arange(4_000)
+    days = np.datetime64("2020-01-01") + np.arange(4_000).astype("timedelta64[D]")
     rows = tu.audit(NOISE, said, tu.Median(), known_at=np.arange(4_000) + 5)
-    dated = tu.audit(NOISE, said, tu.Median(), times=days, known_at=days + 5)
+    dated = tu.audit(NOISE, said, tu.Median(), times=days,
+                     known_at=days + np.timedelta64(5, "D"))  # fmt: skip
     hours = tu.audit(NOISE, said, tu.Median(), times=np.arange(4_000) / 4,
                      known_at=np.arange(4_000) / 4 + 1.25)  # fmt: skip
 

@@ -15,7 +15,7 @@ OUTCOMES = PLACE + RNG.normal(size=ROWS)
 OUTCOMES[[3, 900]] = np.nan
 GAMES = np.arange(ROWS) // 30
 WON = (RNG.random(GAMES[-1] + 1) < 0.5)[GAMES]
-DAYS = np.datetime64("2020-01-01") + np.arange(ROWS)
+DAYS = np.datetime64("2020-01-01") + np.arange(ROWS).astype("timedelta64[D]")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def table(tmp_path):
     columns = {
         "y": map(cell, OUTCOMES), "right": PLACE, "low": PLACE - 1, "high": PLACE + 1,
         "won": WON.astype(int), "prob": np.full(ROWS, 0.5), "game": GAMES,
-        "day": DAYS, "known": DAYS + 7, "row": np.arange(ROWS) + 8, "half": GAMES % 2,
+        "day": DAYS, "known": DAYS + np.timedelta64(7, "D"), "row": np.arange(ROWS) + 8, "half": GAMES % 2,
     }  # fmt: skip
     return write(tmp_path / "a.csv", columns)
 
@@ -42,7 +42,7 @@ def audit(source, *arguments):
          lambda: tu.audit(OUTCOMES, (PLACE - 1, PLACE + 1), tu.Interval(0.9),
                           groups=[(f"half={g % 2}",) for g in GAMES])),
         (["--forecast", "high", "--quantile", "0.9", "--time", "day", "--known-at", "known"],
-         lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), times=DAYS, known_at=DAYS + 7)),
+         lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), times=DAYS, known_at=DAYS + np.timedelta64(7, "D"))),
         (["--forecast", "high", "--quantile", "0.9", "--known-at", "row"],
          lambda: tu.audit(OUTCOMES, PLACE + 1, tu.Quantile(0.9), known_at=np.arange(ROWS) + 7)),
         (["--forecast", "right", "--mean", "--bounds", "-20", "20", "--alpha", "0.01"],

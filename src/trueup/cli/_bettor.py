@@ -32,7 +32,9 @@ class Bettor:
             known -= feed.clocks[0] - 1 - self._rows
         elif known is not None and times is not None:  # a row's own outcome is never known
             dated = times.dtype.kind == "M"
-            known = np.maximum(known, times + 1 if dated else np.nextafter(times, np.inf))
+            known = np.maximum(
+                known, times + np.timedelta64(1, "us") if dated else np.nextafter(times, np.inf)
+            )
         self._rows += len(feed.block)
         self._auditor.add(feed.outcomes, feed.own, known_at=known, times=times, groups=feed.groups)
 
