@@ -78,6 +78,16 @@ def test_equal_beliefs_in_other_words_say_nearly_the_same():
     assert max(numbers) - min(numbers) < 0.1
 
 
+@pytest.mark.parametrize(
+    ("belief", "median"),
+    [(Normal(1.0, 1.0), 1.0), (FromQuantiles({0.1: 1.0, 0.5: 2.0, 0.9: 5.0}), 2.0)],
+    ids=repr,
+)
+def test_the_median_of_a_belief_is_said_as_it_is(belief, median):
+    """Not a rounding beside it."""
+    assert tu.Calibrator(tu.Median(), bounds=(-8, 8)).predict(belief).value == median
+
+
 @pytest.mark.parametrize("law", [uniform(0.25, 0.75)], ids=repr)
 def test_the_distributions_of_this_package_are_beliefs(law):
     """They have a `cdf`, as any object may."""

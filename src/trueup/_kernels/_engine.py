@@ -1771,6 +1771,18 @@ def law_of_kink(loss, count, nodes, heights, kinks, climb):
 
 
 @compiled
+def median_of(nodes, heights, count):
+    """Return the lowest median of a law that goes in lines between its nodes."""
+    k = 0
+    while k < count - 1 and heights[k] < 0.5:
+        k += 1
+    if k == 0 or heights[k] == 0.5:
+        return nodes[k]
+    share = (0.5 - heights[k - 1]) / (heights[k] - heights[k - 1])
+    return nodes[k - 1] + min(share, 1.0) * (nodes[k] - nodes[k - 1])
+
+
+@compiled
 def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
     """Prepare the forecast of a stream; what is said stands in f[SAID], on [0, 1].
 
@@ -1788,7 +1800,7 @@ def ask(i, f, z, loss, anchor, own, law, memo, work, whole):
         for k in range(own):
             law[0, k] = to_unit(z, law[0, k])
         count = law_of_kink(loss, own, law[0], law[1], law[2], law[3])
-        point = lower(law[2], law[3], law[3], count, 0.5)
+        point = median_of(law[2], law[3], count)
     elif (z[ERRORS] >= FEWEST_ERRORS and (steers or not math.isnan(anchor))) or (
         steers and is_chance(z, loss, anchor)
     ):
