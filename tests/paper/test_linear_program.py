@@ -22,6 +22,18 @@ def random_weights(bins, spread, seed):
     return bins.live * np.exp(spread * np.random.default_rng(seed).normal(size=(bins.n_pairs, 4)))
 
 
+@pytest.mark.parametrize("bins", BINS, ids=repr)
+def test_gains_are_the_weighted_claims_of_every_pair_in_every_cell(bins):
+    """With claims written out: an entry that is too large would go unseen in the mixture."""
+    weights = random_weights(bins, 1.0, 0)
+    expected = [
+        [expected_gain(bins, weights, [pair], [1.0], v) for pair in range(bins.n_pairs)]
+        for v in bins.cells
+    ]
+
+    np.testing.assert_allclose(gains(bins, weights), expected, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("spread", SPREADS)
 @pytest.mark.parametrize("bins", BINS, ids=repr)
 def test_no_outcome_exploits_the_mixture(bins, spread):
